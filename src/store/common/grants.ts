@@ -34,14 +34,16 @@ export const GRANT_COLUMNS = `g.grant_id as "grantId", g.user_id as "userId", g.
 export const IS_LIVE = 'is_live(g.code_expires_at, g.token_issued_at, g.revoked_at)';
 
 const SPENDING = [...BUILT_IN_RIGHTS].flatMap(([name, { spends }]) => (spends ? name : []));
+/** What a scope that spends contains: the first word of such a right, or a limit. */
+const SIGNS = [...new Set(SPENDING.map((name) => name.replace(/[.-].*/, ''))), '.limit('];
 const QUOTED = String.raw`"([^"\\]|\\.)*"`;
 
 /**
  * `spends` for a scope: a word outside quotation marks is a built-in right that spends, or a limit, which every other one has.
- * Without either text, which is cheap to find, it doesn't spend.
+ * Without one of `SIGNS`, which are cheap to find, it doesn't spend.
  */
 export const spendsIn = (scope: string) =>
-  `((position('payment' in ${scope}) > 0 or position('.limit(' in ${scope}) > 0)
+  `((${SIGNS.map((sign) => `position('${sign}' in ${scope}) > 0`).join(' or ')})
      and string_to_array(replace(replace(regexp_replace(${scope}, '${QUOTED}', '', 'g'), '.limit(', ' .limit '), '(', ' '), ' ')
      && '{.limit,${SPENDING.join()}}')`;
 

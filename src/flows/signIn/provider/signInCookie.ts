@@ -28,6 +28,7 @@ interface UsedSignIn extends BegunSignIn {
   readonly stage: 'used';
 }
 
+/** Without a stage in an earlier build's cookie, which counts as pending: the provider refuses a used code. */
 export type ProviderSignIn = PendingSignIn | UsedSignIn;
 
 export function cookieOf({ keyRing }: Context, signIn: ProviderSignIn): [name: string, value: string] {
