@@ -24,6 +24,17 @@ const SPENDING = {
   instance_name: 'a\\b',
 };
 
+/** Whether a connection survives the error of a statement, such as a lock timeout. */
+async function survivesError(pool: pg.Pool): Promise<boolean> {
+  const connection = await pool.connect();
+  connection.on('error', () => {});
+  const sent = async (text: string) => connection.query(text).catch(() => null);
+  await sent('select 1 / 0');
+  const isAlive = (await sent('select')) !== null;
+  connection.release(!isAlive);
+  return isAlive;
+}
+
 /** What a browser, an application, a resource server and an operator see of a server with these connections. */
 async function seenOn(pool: pg.Pool) {
   const server = await startServer({ database: { ...database, pool } });
@@ -46,6 +57,7 @@ async function seenOn(pool: pg.Pool) {
       account: account.text.replace(user.login, '').replaceAll(/\d+:\d+|localhost:?\d*/g, ''),
       told: { rights, active, isNamed: username === user.login },
       isNew: Math.abs(Number(iat) - Date.now() / 1000) < 60,
+      survives: await survivesError(pool),
       years: Math.round((Number(exp) - Number(iat)) / (365.25 * 24 * 3600)),
       scopes,
       levels: findings.map(({ check, level }) => `${check} ${level}`),
@@ -64,6 +76,10 @@ const seen = async () => {
   }
 };
 const expected = await seen();
+
+it('a connection survives the error of a statement', () => {
+  expect(expected.survives).toBe(true);
+});
 
 const ALL = [...WRONG_SETTINGS, ...SLOW_SETTINGS];
 

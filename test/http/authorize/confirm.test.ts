@@ -58,6 +58,17 @@ it('the payment password page links back to the request, can be reloaded and tra
   expect(await rowsOf(server.database)).toBe(before);
 });
 
+it('the receipt of an Allow that a later one replaced leads back to the request, and gives no code', async () => {
+  const receipts = [await confirmed(await allow()), await confirmed(await allow())];
+  const [earlier, later] = receipts.map(({ location }) => location ?? '');
+  expect((await browser.get(later ?? '')).page).toBe('receipt');
+  for (const address of [earlier, earlier?.replace('/oauth/receipt', '/oauth/return')]) {
+    const answer = await browser.get(address ?? '');
+    expect(leadsTo(answer, '/oauth/authorize')).toBe(true);
+    expect(answer.location).not.toContain('code=');
+  }
+});
+
 describe('the receipt page after Allow or Reject', () => {
   it('shows the allowed rights and redirects to the application by itself, also after a reload', async () => {
     const address = (await confirmed(await allow())).location ?? '';
