@@ -801,7 +801,13 @@ select client_id as "clientId", name, redirect_uri as "redirectUri", verified, s
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most from clients where client_id = any ($1::text[]) order by client_id for share;
 
 -- import-lock-users(text[]) → nothing
-select from users where login_key = any ($1::text[]) order by user_id for no key update;
+with found as materialized (
+    select user_id
+      from unnest($1::text[]) key
+     cross join lateral (select user_id from users where login_key = key offset 0) u
+     order by user_id
+  )
+  select from found f cross join lateral (select from users where user_id = f.user_id offset 0 for no key update) locked;
 
 -- import-users(jsonb, text) → n integer, changed uuid, verdict text
 with given as materialized (

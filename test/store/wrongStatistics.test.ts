@@ -2,9 +2,14 @@ import { expect, it } from 'vitest';
 import { transaction } from '../../src/store/database/database.ts';
 import { actorsAt } from '../support/account.ts';
 import { introspect, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
+import { ownDatabase } from '../support/postgres/database.ts';
+import { commandsOn } from '../support/process/commands.ts';
+import { fileIn, useFolder } from '../support/process/folder.ts';
+import { onDatabase } from '../support/process/process.ts';
 import { useServer } from '../support/server.ts';
 
 const server = await useServer();
+const folder = useFolder();
 
 const MANY = 20_000;
 
@@ -40,4 +45,16 @@ it('approvals, exchanges and introspections succeed when statistics say that ful
   const token = await obtainToken(agent, client, user);
   expect((await reachConsent(agent, requestOf(client), user)).page).toBe('consent');
   expect(await introspect(server, resource, token)).toMatchObject({ active: true });
+});
+
+it('an import into a new database scans no table, before PostgreSQL has statistics of it', async () => {
+  const { pool, url } = await ownDatabase();
+  await pool.query('alter table users set (autovacuum_enabled = off)');
+  const rows = Array.from({ length: 5_000 }, (_, n) => `{ "login": "user-${n}", "name": "Anna" }\n`);
+  const file = fileIn(folder, 'users', rows.join(''));
+  expect(await commandsOn(onDatabase(url)).json(`user import ${file}`)).toMatchObject({
+    imported: rows.length,
+  });
+  const text = `select seq_tup_read::int from pg_stat_user_tables where relname = 'users'`;
+  expect((await pool.query(text)).rows).toEqual([{ seq_tup_read: 0 }]);
 });

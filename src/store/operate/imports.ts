@@ -81,7 +81,13 @@ const pastOf = (subject: 'user' | 'client', id: string, condition = 'r.update') 
       having bool_or(kind = '${subject}_imported')) i on true`;
 
 const lockUsers = write<{ keys: readonly unknown[] }>('import-lock-users')`
-  select from users where login_key = any (@keys::text[]) order by user_id for no key update`;
+  with found as materialized (
+    select user_id
+      from unnest(@keys::text[]) key
+     cross join lateral (select user_id from users where login_key = key offset 0) u
+     order by user_id
+  )
+  select from found f cross join lateral (select from users where user_id = f.user_id offset 0 for no key update) locked`;
 
 /** Writes users, or compares them with those of their logins; a user without an external id gets the row's. */
 export const importUsers = importStatement(
@@ -248,7 +254,8 @@ const lockClients = findAll<{ ids: readonly unknown[] }, Client>('import-lock-cl
 /** Judges each scope like one that its application requests now, and completes it. */
 async function judgeScopes(connection: pg.PoolClient, given: readonly object[], offer: Offer) {
   const rows = given as readonly Record<'client_id' | 'scope', string>[];
-  const clients = await lockClients(connection, { ids: rows.map((row) => row.client_id) });
+  const ids = new Set(rows.map((row) => row.client_id));
+  const clients = await lockClients(connection, { ids: [...ids] });
   const byId = new Map(clients.map((client) => [client.clientId, client]));
   return rows.map((row) => {
     const client = byId.get(row.client_id);
