@@ -4,8 +4,8 @@ import { Agent as Connections, type IncomingHttpHeaders, request } from 'node:ht
 import { text } from 'node:stream/consumers';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { afterAll, expect } from 'vitest';
+import type { z } from 'zod';
 import type { Effect } from '../../src/rules/account/role.ts';
-import type { openApi, Schema } from '../docs/openapi.ts';
 import { openAdmin, operatorToken } from '../support/admin.ts';
 import { ledger, refuse } from '../support/ledger.ts';
 import { useServer } from '../support/server.ts';
@@ -13,9 +13,7 @@ import { faultsOf } from '../support/sound.ts';
 
 // Compares requests and answers with docs/openapi.json, on a server that it describes.
 
-export const DOCUMENT = JSON.parse(
-  readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'),
-) as ReturnType<typeof openApi>;
+export type Schema = z.core.JSONSchema.BaseSchema;
 
 interface Parameter {
   readonly name: string;
@@ -23,6 +21,29 @@ interface Parameter {
   readonly required?: true;
   readonly schema: Schema;
 }
+
+/** What the tests read of an operation in the document. */
+interface OperationObject {
+  readonly operationId: string;
+  readonly description: string;
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: {
+    readonly required: boolean;
+    readonly content: { readonly 'application/json': { readonly schema: Schema } };
+  };
+  readonly responses: object;
+}
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
+  readonly components: {
+    readonly responses: Readonly<Record<string, { readonly description: string; readonly headers?: object }>>;
+  };
+}
+
+export const DOCUMENT: Document = JSON.parse(
+  readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'),
+);
 
 export const OPERATIONS = Object.entries(DOCUMENT.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, said]) => {
@@ -33,8 +54,8 @@ export const OPERATIONS = Object.entries(DOCUMENT.paths).flatMap(([path, methods
       path,
       /** The role that it needs. */
       effect: effect as Effect,
-      parameters: (said.parameters ?? []) as Parameter[],
-      body: said.requestBody?.content['application/json'].schema as Schema | undefined,
+      parameters: said.parameters ?? [],
+      body: said.requestBody?.content['application/json'].schema,
       needsBody: said.requestBody?.required ?? false,
       /** The status of each answer. */
       statuses: Object.keys(said.responses).map(Number),

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Schema } from '../docs/openapi.ts';
 import { FUZZ_TIMEOUT_MS, fuzz } from '../support/http/fuzz.ts';
 import {
   type Asked,
@@ -8,6 +7,7 @@ import {
   expectDescribed,
   isAllowed,
   OPERATIONS,
+  type Schema,
   useDescribed,
 } from './described.ts';
 import { fullRequest, makeReference, makeThings, type Things } from './things.ts';

@@ -5,11 +5,10 @@ import {
   MAX_PASSWORD_BYTES,
   MAX_REDIRECT_URI_CHARACTERS,
   MIN_PASSWORD_CHARACTERS,
-} from '../../src/rules/common/limits.ts';
-import { lookAlikeProblem } from '../../src/rules/common/lookAlike.ts';
-import { recordOf } from '../../src/rules/common/recordOf.ts';
-import { findUnclearInName } from '../../src/rules/common/text.ts';
-import type { Schema } from './openapi.ts';
+} from '../dist/rules/common/limits.js';
+import { lookAlikeProblem } from '../dist/rules/common/lookAlike.js';
+import { recordOf } from '../dist/rules/common/recordOf.js';
+import { findUnclearInName } from '../dist/rules/common/text.js';
 
 // What the rules of src/rules/ demand of a text that is registered, as JSON schema: as strict as a schema can be, so that they
 // accept what it allows, and hardly stricter, so that a generated client sends what they accept. The patterns have no lookaround
@@ -19,9 +18,13 @@ const CHARACTERS = Array.from({ length: 0x1_fb00 }, (_, code) => code)
   .filter((code) => code > 0x7f && (code < 0xd800 || code >= 0xe000))
   .map((code) => String.fromCodePoint(code));
 
-/** Those that pass, for the brackets of a pattern. @param least the length of a run: a pattern with rare ones is too long */
-function classOf(least: number, passes: (character: string) => boolean): string {
-  const runs: string[][] = [];
+/**
+ * Those that pass, for the brackets of a pattern.
+ * @param {number} least the length of a run: a pattern with rare ones is too long
+ * @param {(character: string) => boolean} passes
+ */
+function classOf(least, passes) {
+  const runs = [];
   for (const character of CHARACTERS.filter(passes)) {
     const run = runs.at(-1);
     if (run?.at(-1)?.codePointAt(0) === (character.codePointAt(0) ?? 0) - 1) run?.push(character);
@@ -31,7 +34,7 @@ function classOf(least: number, passes: (character: string) => boolean): string 
   return shown.map((run) => (run.length === 1 ? run[0] : `${run[0]}-${run.at(-1)}`)).join('');
 }
 
-const isClear = (text: string) => findUnclearInName(text) === undefined;
+const isClear = (text) => findUnclearInName(text) === undefined;
 
 const VIRAMAS = '\u094D\u09CD\u0A4D\u0ACD\u0B4D\u0BCD\u0C4D\u0CCD\u0D4D\u0DCA';
 /** Between these letters a joiner may stand. */
@@ -45,9 +48,8 @@ const PLAIN = `[\\p{L}\\p{N}\\p{P}$+<=>^\`|~${classOf(1, (one) => /\p{S}/u.test(
 const MARK = `[${classOf(1, (one) => /\p{M}/u.test(one) && isClear(`a${one}`))}]`;
 
 const JOINED = `[${JOINING}][\u200C\u200D][${JOINING}]`;
-/** @param units of which it consists, beside marks */
-const nameOf = (...units: readonly string[]) =>
-  `^(?:${units.join('|')})(?: ?(?:${[...units, MARK].join('|')}))*$`;
+/** A name of units and marks. */
+const nameOf = (...units) => `^(?:${units.join('|')})(?: ?(?:${[...units, MARK].join('|')}))*$`;
 const NAME = nameOf(FIRST, JOINED, `[${PICTURES}][\uFE0E\uFE0F]`);
 const EXTERNAL_ID = `^(?:${FIRST})(?: *(?:${FIRST}|${MARK}))*$`;
 
@@ -58,7 +60,7 @@ const AUTHORITY = `${HOST}(?::(?:[1-5]?[0-9]{1,4}|6[0-4][0-9]{3}))?`;
 const URI_TEXT = "(?:[A-Za-z0-9._~:/?[\\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*";
 const LOOPBACK = '(?:localhost|127\\.0\\.0\\.1|\\[::1\\])(?::[1-5]?[0-9]{1,4})?';
 
-const text = (minLength: number, maxLength: number, pattern: string): Schema => ({
+const text = (minLength, maxLength, pattern) => ({
   minLength,
   maxLength,
   pattern,
@@ -72,8 +74,11 @@ const LOGIN = text(1, MAX_LOGIN_CHARACTERS, NAME);
 /** Of an application, unless it is forced, or an operator. */
 const PLAIN_NAME = text(1, MAX_NAME_CHARACTERS, nameOf(PLAIN, JOINED));
 
-/** By field, or by operation and field. */
-export const FACETS: Readonly<Record<string, Schema>> = {
+/**
+ * By field, or by operation and field.
+ * @type {Readonly<Record<string, import('zod').core.JSONSchema.BaseSchema>>}
+ */
+export const FACETS = {
   name: text(1, MAX_NAME_CHARACTERS, NAME),
   ...recordOf(['clients.create name', 'clients.update name', 'operators.create name'], PLAIN_NAME),
   login: LOGIN,

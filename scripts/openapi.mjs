@@ -1,18 +1,20 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { z } from 'zod';
-import { ENDPOINTS, type Endpoint } from '../../src/admin/endpoints.ts';
-import { snake, snakeCase } from '../../src/operations/snakeCase.ts';
-import { STATUS_BY_REASON as STATUSES } from '../../src/rules/common/error.ts';
-import { FACETS, STORABLE } from './facets.ts';
+import { ENDPOINTS } from '../dist/admin/endpoints.js';
+import { snake, snakeCase } from '../dist/operations/snakeCase.js';
+import { STATUS_BY_REASON as STATUSES } from '../dist/rules/common/error.js';
+import { FACETS, STORABLE } from './facets.mjs';
 
-// The OpenAPI document of the operators' HTTP API, made from its places and the schemas of their operations.
+// npm run openapi: writes docs/openapi.json, which describes the operators' HTTP API to programs, from its endpoints and the
+// schemas of their operations.
 
-export type Schema = z.core.JSONSchema.BaseSchema;
-
-/** Fields by their names on the wire. */
-type Fields = Record<string, Schema>;
+/** @typedef {import('zod').core.JSONSchema.BaseSchema} Schema */
+/** @typedef {Record<string, Schema>} Fields by their names on the wire */
+/** @typedef {(typeof ENDPOINTS)[number]} Endpoint */
 
 /** Parts of the API by noun: what they are about, and the name of one thing of its list. */
-const NOUNS: Readonly<Record<string, readonly [description: string, thing?: string]>> = {
+const NOUNS = {
   clients: ['Applications', 'Application'],
   'clients.secrets': ['Secrets of applications', 'Secret'],
   users: ['Users', 'User'],
@@ -26,7 +28,7 @@ const NOUNS: Readonly<Record<string, readonly [description: string, thing?: stri
 };
 
 /** When an operation is refused, by status; the words in quotation marks are each `rule`. */
-const REFUSALS: Readonly<Record<number, string>> = {
+const REFUSALS = {
   400: 'The request can’t be read: “unreadable_request”. Or `after` is of no use: “unknown_after”.',
   401: 'The request has no token of an operator: “no_operator”; or it is unknown, expired or retired: “invalid_token”.',
   403: 'The operator’s role, or its own token, does not go so far: “not_permitted”.',
@@ -41,12 +43,13 @@ const REFUSALS: Readonly<Record<number, string>> = {
 };
 
 /** The further header of a refusal. */
-const HEADERS: Readonly<Record<number, readonly [name: string, description: string]>> = {
+const HEADERS = {
   401: ['WWW-Authenticate', 'The scheme `Bearer`, with `error="invalid_token"` for a token (RFC 6750)'],
   429: ['Retry-After', 'Seconds'],
   503: ['Retry-After', 'Seconds'],
 };
 
+const ROOT = join(import.meta.dirname, '..');
 const TEXT = { type: 'string' };
 
 /** Those that the command line alone breaks are left out. */
@@ -75,7 +78,7 @@ const PROBLEM = {
 const REGISTERING = ['clients', 'clients.secrets', 'users', 'resources', 'resources.secrets', 'operators'];
 
 /** What a body must have as a whole, in keywords that generators ignore; with `anyOf` they make a type of each case. */
-const CONDITIONS: Readonly<Record<string, Schema>> = {
+const CONDITIONS = {
   'users.create': {
     if: { properties: { password: { type: 'string' } }, required: ['password'] },
     else: { required: ['external_id'] },
@@ -83,8 +86,8 @@ const CONDITIONS: Readonly<Record<string, Schema>> = {
   'grants.revoke': { dependentSchemas: { grant_id: { maxProperties: 1 } } },
 };
 
-/** With what the rules behind the schemas demand of each text. */
-function withFacets(fields: Fields, { name }: Endpoint, isBody: boolean): Fields {
+/** With what the rules behind the schemas demand of each text. @param {Fields} fields */
+function withFacets(fields, { name }, isBody) {
   const isRegistered = isBody && REGISTERING.includes(name.replace(/\.\w+$/, ''));
   const entries = Object.entries(fields).map(([field, schema]) => {
     const facets = (isRegistered && (FACETS[`${name} ${field}`] ?? FACETS[field])) || {};
@@ -97,14 +100,18 @@ function withFacets(fields: Fields, { name }: Endpoint, isBody: boolean): Fields
   return Object.fromEntries(entries);
 }
 
-/** The schema on the wire: dates are text, names are in snake case, and words for a command's help are left out. */
-function wireSchema(schema: z.ZodType, io: 'input' | 'output'): Schema {
+/**
+ * The schema on the wire: dates are text, names are in snake case, and words for a command's help are left out.
+ * @param {import('zod').ZodType} schema
+ * @param {'input' | 'output'} io
+ */
+function wireSchema(schema, io) {
   const { $schema, ...whole } = z.toJSONSchema(schema, {
     io,
     unrepresentable: 'any',
     override({ zodSchema, jsonSchema: part }) {
       if (zodSchema._zod.def.type === 'date') Object.assign(part, { ...TEXT, format: 'date-time' });
-      if (part.properties !== undefined) part.properties = snakeCase(part.properties) as Fields;
+      if (part.properties !== undefined) part.properties = snakeCase(part.properties);
       if (part.required !== undefined) part.required = part.required.map(snake);
       if (part.minimum === Number.MIN_SAFE_INTEGER) delete part.minimum; // zod states these for every integer
       if (part.maximum === Number.MAX_SAFE_INTEGER) delete part.maximum;
@@ -119,8 +126,8 @@ function wireSchema(schema: z.ZodType, io: 'input' | 'output'): Schema {
 }
 
 /** One schema instead of `anyOf` where generators know no other: something or null, and a day or a time. */
-function mergeAlternatives(part: Schema): void {
-  const [one, other, ...more] = (part.anyOf ?? []) as Schema[];
+function mergeAlternatives(part) {
+  const [one, other, ...more] = part.anyOf ?? [];
   if (one === undefined || other === undefined || more.length > 0) return;
   if (other.type === 'null' && typeof one.type === 'string')
     Object.assign(part, one, { type: [one.type, 'null'] });
@@ -140,7 +147,7 @@ const THINGS = new Map(
 );
 
 /** With a reference instead of each schema that has a name. */
-function withReferences(schema: unknown): unknown {
+function withReferences(schema) {
   if (typeof schema !== 'object' || schema === null) return schema;
   const thing = THINGS.get(JSON.stringify(schema));
   if (thing !== undefined) return { $ref: `#/components/schemas/${thing}` };
@@ -148,7 +155,8 @@ function withReferences(schema: unknown): unknown {
   return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, withReferences(value)]));
 }
 
-function answerOf({ operation: { isList, effect, output }, isMade }: Endpoint) {
+/** @param {Endpoint} endpoint */
+function answerOf({ operation: { isList, effect, output }, isMade }) {
   const one = wireSchema(output, 'output');
   const warnings = { type: 'array', items: TEXT, description: 'What was done although it may be a mistake' };
   const next = { type: ['string', 'null'], description: 'The `after` of the next items; null for none' };
@@ -159,7 +167,8 @@ function answerOf({ operation: { isList, effect, output }, isMade }: Endpoint) {
   return { description, content: { 'application/json': { schema: withReferences(schema) } } };
 }
 
-function refusalsOf({ operation: { effect }, method, path, fields }: Endpoint): string[] {
+/** The statuses of an operation's refusals. @param {Endpoint} endpoint */
+function refusalsOf({ operation: { effect }, method, path, fields }) {
   const absent = [
     ...(effect === 'reads' ? ['403', '409'] : []),
     ...(fields.size === 0 ? ['404'] : []),
@@ -176,7 +185,7 @@ const CONFIRM = {
   schema: { type: 'boolean', default: false },
 };
 
-function parametersOf(place: Endpoint, fields: Fields, required: readonly string[]) {
+function parametersOf(place, fields, required) {
   const isQuery = place.method === 'GET' || place.method === 'DELETE';
   return Object.entries(withFacets(fields, place, false)).flatMap(([name, { description, ...schema }]) => {
     const { isId = false } = place.fields.get(name) ?? {};
@@ -186,13 +195,8 @@ function parametersOf(place: Endpoint, fields: Fields, required: readonly string
   });
 }
 
-/** @param whyNotEmpty the message for an input of ids alone; undefined if that is enough */
-function bodyOf(
-  place: Endpoint,
-  fields: Fields,
-  required: readonly string[],
-  whyNotEmpty: string | undefined,
-) {
+/** @param {string | undefined} whyNotEmpty the message for an input of ids alone; undefined if that is enough */
+function bodyOf(place, fields, required, whyNotEmpty) {
   const own = Object.entries(fields).filter(([name]) => !place.fields.get(name)?.isId);
   if (place.method === 'GET' || place.method === 'DELETE' || own.length === 0) return undefined;
   const needed = required.filter((name) => own.some(([other]) => other === name));
@@ -207,15 +211,13 @@ function bodyOf(
   return { required: whyNotEmpty !== undefined, content: { 'application/json': { schema } } };
 }
 
-const capitalized = (text: string) => text[0]?.toUpperCase() + text.slice(1);
+const capitalized = (text) => text[0].toUpperCase() + text.slice(1);
 
-function operationOf(place: Endpoint) {
+/** @param {Endpoint} place */
+function operationOf(place) {
   const { name, operation, isMade } = place;
   const { input, summary, effect } = operation;
-  const { properties = {}, required = [] } = wireSchema(input, 'input') as {
-    properties?: Fields;
-    required?: readonly string[];
-  };
+  const { properties = {}, required = [] } = wireSchema(input, 'input');
   const fields = Object.fromEntries(Object.entries(properties).filter(([one]) => place.fields.has(one)));
   const ids = [...place.fields.values()].filter(({ isId }) => isId);
   const read = input.safeParse(Object.fromEntries(ids.map((id) => [id.name, 'x'])));
@@ -225,7 +227,7 @@ function operationOf(place: Endpoint) {
   const requestBody = bodyOf(place, fields, required, issue?.message);
   const role = `The operator needs the role \`${effect}\`.`;
   return {
-    operationId: name.replaceAll(/\.(\w)/g, (_all, letter: string) => letter.toUpperCase()),
+    operationId: name.replaceAll(/\.(\w)/g, (_all, letter) => letter.toUpperCase()),
     tags: [name.split('.')[0]],
     summary: capitalized(summary),
     description: isWhole ? `${role} Without any field it answers 422: ${issue.message}.` : role,
@@ -240,7 +242,7 @@ function operationOf(place: Endpoint) {
   };
 }
 
-function refusal(status: number) {
+function refusal(status) {
   const [name, description] = HEADERS[status] ?? [];
   const schema = { $ref: '#/components/schemas/Problem' };
   return {
@@ -260,15 +262,27 @@ function componentsOf() {
   };
 }
 
-export function openApi(version: string) {
-  const tags = [...new Set(ENDPOINTS.map(({ name }) => name.split('.')[0] ?? ''))];
-  const paths = [...new Set(ENDPOINTS.map(({ path }) => path))].map((path) => {
-    const places = ENDPOINTS.filter((place) => place.path === path);
+/** In the order of the document: modules list their exports by name, and vitest by place. */
+const METHODS = ['POST', 'GET', 'PATCH', 'DELETE'];
+
+/** The operations of a noun by path and method. @param {Endpoint[]} endpoints */
+function pathsOf(endpoints) {
+  const paths = [...new Set(endpoints.map(({ path }) => path))].sort();
+  return paths.map((path) => {
+    const places = METHODS.flatMap((method) =>
+      endpoints.filter((place) => place.path === path && place.method === method),
+    );
     return [
       path,
       Object.fromEntries(places.map((place) => [place.method.toLowerCase(), operationOf(place)])),
     ];
   });
+}
+
+/** The document. @param {string} version of the program */
+export function openApi(version) {
+  const tags = [...new Set(ENDPOINTS.map(({ name }) => name.split('.')[0]))];
+  const paths = tags.flatMap((tag) => pathsOf(ENDPOINTS.filter(({ name }) => name.split('.')[0] === tag)));
   return {
     openapi: '3.1.0',
     info: {
@@ -286,7 +300,15 @@ export function openApi(version: string) {
     ],
     security: [{ bearer: [] }],
     tags: tags.map((name) => ({ name, description: NOUNS[name]?.[0] })),
-    paths: Object.fromEntries(paths) as Record<string, Record<string, ReturnType<typeof operationOf>>>,
+    paths: Object.fromEntries(paths),
     components: componentsOf(),
   };
 }
+
+/** The text of docs/openapi.json. */
+export function openApiText() {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  return `${JSON.stringify(openApi(version), null, 2)}\n`;
+}
+
+if (process.argv[1] === import.meta.filename) writeFileSync(join(ROOT, 'docs/openapi.json'), openApiText());
