@@ -358,7 +358,7 @@ describe('a secret in a file', () => {
   });
 });
 
-/** The end of each mistake in a file. `test/docs/docs.test.ts` checks that the sections exist. */
+/** The end of each mistake in a file. `npm run lint:docs` checks that the sections exist. */
 const SEE_BRAND = '; see docs/operate/configuration.md#brand';
 const SEE_DIRECTORY = '; see docs/operate/configuration.md#directory';
 

@@ -166,7 +166,7 @@ describe('the operators’ API', () => {
 });
 
 describe('operators', () => {
-  it('can be created with a token, listed without it, and retired', async () => {
+  it('can be created with a token, listed without it, and retired [api-1]', async () => {
     const { status, body } = await call('POST /v1/operators', { name: 'crm', role: 'reads', days: 1 });
     const { operator_token: token, ...others } = body;
     expect([status, others]).toEqual([201, { name: 'crm', role: 'reads', expires_at: expect.any(String) }]);
@@ -202,7 +202,7 @@ describe('operators', () => {
     expect((await call('GET /v1/users/zoe')).body.user_id).toBe(userId);
   });
 
-  it('can’t give others a role or an expiry time beyond their own', async () => {
+  it('can’t give others a role or an expiry time beyond their own [api-2]', async () => {
     const token = await admin.tokenFor('changes', 10);
     const create = (role: string, days: number) =>
       call('POST /v1/operators', { name: `by another ${role} ${days}`, role, days }, token);

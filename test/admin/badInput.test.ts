@@ -64,7 +64,7 @@ describe('a request without a valid operator token', () => {
     expect(logLines.join('')).not.toContain(token);
   });
 
-  it('gets 429 after 20 in a minute from one address, where a valid token still works', async () => {
+  it('gets 429 after 20 in a minute from one address, where a valid token still works [admin-badInput-1]', async () => {
     const other = await ownDatabase();
     const url = await openAdmin(other.pool, [], onTestFinished);
     const answers = [];
@@ -147,7 +147,7 @@ describe('an invalid operator request', () => {
     expect((await send(`${NEW}?x=1`, `\ufeff${shop}`)).status).toBe(422); // RFC 8259 section 8.1 lets a mark be ignored
   });
 
-  it('is refused if its body is a form, with the type that it needs', async () => {
+  it('is refused if its body is a form, with the type that it needs [admin-badInput-2]', async () => {
     const answer = await send(NEW, 'name=A', 'application/x-www-form-urlencoded');
     expect([answer.status, answer.body.detail]).toEqual([415, expect.stringContaining('application/json')]);
   });
@@ -201,7 +201,7 @@ describe('an unreadable operator request', () => {
 });
 
 describe('the log of operators’ requests', () => {
-  it('has a line for each request, with the operator, and without values of its fields', async () => {
+  it('has a line for each request, with the operator, and without values of its fields [admin-badInput-3]', async () => {
     const login = 'vera.ivanova';
     await call(`GET /v1/users/${login}?x=${login}`, undefined, own);
     await call('POST /v1/users', { login, name: login, password: login }, own);

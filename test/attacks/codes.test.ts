@@ -45,7 +45,7 @@ const [shop, evil] = [await server.createClient(), await server.createClient()];
 const evilPublic = await server.createClient({ verified: false });
 const browser = await signedIn(server, victim);
 
-it('a code of another application gives no token, whichever client_id and secret are sent', async () => {
+it('a code of another application gives no token, whichever client_id and secret are sent [codes-1]', async () => {
   const code = await obtainCode(browser, requestOf(shop), victim);
   const own = tokenRequestOf(evil, code);
   const withoutId = change(own, { client_id: undefined, client_secret: undefined });
@@ -92,7 +92,7 @@ describe.each([true, false])('a code of an application that uses PKCE (confident
     expect(await logOf(server, answer)).toMatchObject({ rule: `${rule}; the code stays usable` });
   }
 
-  it('is refused if code_verifier is missing, empty, wrong or equal to the code_challenge', async () => {
+  it('is refused if code_verifier is missing, empty, wrong or equal to the code_challenge [codes-2]', async () => {
     const code = await obtainCode(browser, requestOf(client, challengeOf(MINE)), victim);
     for (const code_verifier of [undefined, ''])
       await expectRefused(
@@ -110,7 +110,7 @@ describe.each([true, false])('a code of an application that uses PKCE (confident
     expectToken(await exchange(server, client, code, { code_verifier: MINE }));
   });
 
-  it('is useless to an attacker who removed the challenge from the request', async () => {
+  it('is useless to an attacker who removed the challenge from the request [codes-3]', async () => {
     const code = await obtainCode(browser, requestOf(client), victim);
     const rule = 'code_verifier was sent, but the request had no code_challenge';
     await expectRefused(code, { code_verifier: MINE }, rule);
@@ -124,7 +124,7 @@ describe.each([true, false])('a code of an application that uses PKCE (confident
   });
 });
 
-it('a code goes only to the browser that sent Allow, not to others with the same request, URL or form', async () => {
+it('a code goes only to the browser that sent Allow, not to others with the same request, URL or form [codes-4]', async () => {
   const request = requestOf(shop, { state: 'of the victim' });
   const page = await reachConsent(browser, request, victim);
   const code = codeOf(await decide(browser, page, 'allow'));
@@ -177,7 +177,7 @@ it('an application that is deleted and registered again under its id gets anothe
 });
 
 describe('an access token', () => {
-  it('is invalid once its application is deleted; so is a code', async () => {
+  it('is invalid once its application is deleted; so is a code [codes-5]', async () => {
     const client = await server.createClient();
     const token = await obtainToken(browser, client, victim);
     const code = await obtainCode(browser, requestOf(client, { instance_name: 'phone' }), victim);
@@ -189,7 +189,7 @@ describe('an access token', () => {
     expect((await browser.get('/oauth/account')).text).not.toContain('phone');
   });
 
-  it('is not reported as revoked if the revocation could not be written', async () => {
+  it('is not reported as revoked if the revocation could not be written [codes-6]', async () => {
     const client = await server.createClient();
     const token = await obtainToken(browser, client, victim);
     const { pool } = server.database;

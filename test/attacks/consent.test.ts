@@ -30,7 +30,7 @@ const attacker = await server.createUser({ paymentPassword: null });
 const resource = await server.createResource();
 const browser = await signedIn(server, victim);
 
-it('extra parameters in the body or URL of the consent form don’t change what is allowed', async () => {
+it('extra parameters in the body or URL of the consent form don’t change what is allowed [consent-1]', async () => {
   const [shop, evil] = [
     await server.createClient(),
     await server.createClient({ redirectUri: 'https://evil.example/' }),
@@ -206,7 +206,7 @@ describe('Allow and Reject of one page', () => {
 });
 
 it.each([true, false])(
-  'the consent page is shown again to a user who allowed the same before (confidential client: %s)',
+  'the consent page is shown again to a user who allowed the same before (confidential client: %s) [consent-2]',
   async (verified) => {
     const client = await server.createClient({ verified });
     await obtainToken(browser, client, victim);

@@ -35,7 +35,7 @@ async function attempt(login: string, password: string) {
   return [answer.location, toldBy(answer), toldBy(await follow(stranger, answer))];
 }
 
-it('an account is not revealed: existing, unknown and blocked logins get the same answer', async () => {
+it('an account is not revealed: existing, unknown and blocked logins get the same answer [enumeration-1]', async () => {
   const blocked = await server.createUser();
   await setUserStatus(server, blocked.login, 'blocked');
   const answers = [
@@ -73,7 +73,7 @@ it('an application is not revealed: unknown, blocked or with a wrong secret, it 
   }
 });
 
-it('a registration is not revealed: no response contains a client’s secret, redirect URI or rights', async () => {
+it('a registration is not revealed: no response contains a client’s secret, redirect URI or rights [enumeration-2]', async () => {
   const allowedRights = ['account-info'];
   const client = await server.createClient({ redirectUri: 'https://internal.example/', allowedRights });
   const id = client.clientId;
@@ -88,7 +88,7 @@ it('a registration is not revealed: no response contains a client’s secret, re
   }
 });
 
-it('an authorization is shown only to its user, without secrets, whatever the Accept header is', async () => {
+it('an authorization is shown only to its user, without secrets, whatever the Accept header is [enumeration-3]', async () => {
   const client = await server.createClient({ name: 'Corner Shop' });
   const browser = new Agent(server.baseUrl);
   const token = await obtainToken(browser, client, user, { instance_name: 'of the user' });

@@ -56,7 +56,7 @@ function forgeriesOf(signed: string): Record<string, string> {
   };
 }
 
-it('a consent form is refused if its signature is missing, made with another key or extended', async () => {
+it('a consent form is refused if its signature is missing, made with another key or extended [forgeries-1]', async () => {
   const form = formWith(await open(browser, shop), 'decision');
   const before = await rowsOf(server.database);
   for (const [forgery, decision_token] of Object.entries(forgeriesOf(form.fields.decision_token ?? ''))) {
@@ -85,7 +85,7 @@ it('a forged decision opens no payment page and gives no code, even with the pay
 });
 
 describe('a forged code or token', () => {
-  it('can’t be derived from a page, or from another code or token of any kind', async () => {
+  it('can’t be derived from a page, or from another code or token of any kind [forgeries-2]', async () => {
     const page = await open(browser, shop);
     const { payload, signature } = partsOf(formWith(page, 'decision').fields.decision_token ?? '');
     const code = codeOf(await decide(browser, page, 'allow'));
@@ -104,7 +104,7 @@ describe('a forged code or token', () => {
     expect(await introspect(server, resource, token)).toMatchObject({ active: true });
   });
 
-  it('can’t be guessed: codes, tokens, sessions and secrets have enough random bits', async () => {
+  it('can’t be guessed: codes, tokens, sessions and secrets have enough random bits [forgeries-3]', async () => {
     const secrets: Buffer[] = [];
     for (let times = 0; times < 6; times += 1) {
       const client = await server.createClient();

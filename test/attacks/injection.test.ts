@@ -48,7 +48,7 @@ async function pagesWith(texts: typeof HARMLESS): Promise<Answer[]> {
   return [signInPage, wrong, consent, payment, refused, receipt, await agent.get('/oauth/account')];
 }
 
-it('HTML and template syntax in names, logins, states and targets is escaped on every page', async () => {
+it('HTML and template syntax in names, logins, states and targets is escaped on every page [injection-1]', async () => {
   const [harmless, hostile] = [await pagesWith(HARMLESS), await pagesWith(HOSTILE)];
   const names = ['sign-in', 'sign-in', 'consent', 'confirm', 'confirm', 'receipt', 'account'];
   expect(hostile.map(({ page }) => page)).toEqual(names);
@@ -63,7 +63,7 @@ it('HTML and template syntax in names, logins, states and targets is escaped on 
   }
 });
 
-it('SQL and wildcards are text in a login: none finds a user, even with the right password', async () => {
+it('SQL and wildcards are text in a login: none finds a user, even with the right password [injection-2]', async () => {
   const { login, password } = await server.createUser({ paymentPassword: null });
   const wildcards = ['*', '%', `${login.slice(0, -1)}_`, `${login.slice(0, 4)}%`, `${login.slice(0, 4)}*`];
   const ends = [`${login}' --`, `${login})(uid=*`, `' or login_key='${login}`, `${login}\\`, `(${login})`];
@@ -78,7 +78,7 @@ it('SQL and wildcards are text in a login: none finds a user, even with the righ
 const NAME =
   /^(level|time|pid|hostname|ref|method|path|status|address|ms|client_id|outcome|error|rule|rule_id|msg)$/;
 
-it('a log line is one JSON object with Assent’s own keys, whatever a request contains', async () => {
+it('a log line is one JSON object with Assent’s own keys, whatever a request contains [injection-3]', async () => {
   const forged = '\r\n{"level":30,"ref":"forged","msg":"approved"}\r\n\u001b[2Kforged\u2028';
   const stranger = new Agent(server.baseUrl);
   const from = server.logLines.length;

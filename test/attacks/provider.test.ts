@@ -138,7 +138,7 @@ describe('a forged or replayed authorization response', () => {
     expect((await agent.get(callback)).location).toContain(shop.clientId);
   });
 
-  it('is refused in another browser without a pending sign-in (login CSRF)', async () => {
+  it('is refused in another browser without a pending sign-in (login CSRF) [provider-1]', async () => {
     const { callback } = await returning();
     const victim = new Agent(server.baseUrl);
     const answer = await refuse(victim, callback, 'sign_in_no_cookies');
@@ -268,7 +268,7 @@ describe('the user for a `sub` of the provider', () => {
 
   const newSub = () => `s-${randomUUID()}`;
 
-  it('is never an existing user with the same login', async () => {
+  it('is never an existing user with the same login [provider-2]', async () => {
     const victim = await server.createUser({ login: `anna-${randomUUID()}` });
     const before = await usersWith(server, { login: victim.login });
     const claims = { preferred_username: victim.login.toUpperCase(), name: 'Anna' };

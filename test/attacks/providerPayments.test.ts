@@ -116,7 +116,7 @@ describe('an invalid confirmation of the provider', () => {
     expect([sessionOf(agent), (await agent.get('/oauth/account')).page]).toEqual([session, 'account']);
   });
 
-  it('is refused if auth_time is over 10 seconds before the redirect, or in the future', async () => {
+  it('is refused if auth_time is over 10 seconds before the redirect, or in the future [providerPayments-1]', async () => {
     const answered = async (secondsBefore: number) => {
       const callback = await confirming();
       const left = Math.ceil(begunIn(server, agent).at / 1000);

@@ -68,7 +68,7 @@ it('a network is throttled after too many refused codes, but not known devices o
     expect((await passWallet(wallet, honest, '/oauth/account')).status).toBe(303);
 });
 
-it('one network gets at most ten concurrent code exchanges; known devices and others don’t wait', async () => {
+it('one network gets at most ten concurrent code exchanges; known devices and others don’t wait [providerPlaces-1]', async () => {
   const [address, elsewhere] = [newNetwork(), newNetwork()];
   const known = at(address);
   await passWallet(wallet, known, '/oauth/account');

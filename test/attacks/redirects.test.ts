@@ -73,11 +73,11 @@ const NOT_TAKEN: [what: string, registered: string, address: string][] = [
 ];
 
 describe('a redirect_uri that resembles the registered one, or is parsed differently by a browser', () => {
-  it.each(NOT_TAKEN)('is refused: %s', async (_what, registered, address) => {
+  it.each(NOT_TAKEN)('is refused: %s [redirects-1]', async (_what, registered, address) => {
     await expectNoneTaken(await knownClient(registered), [address]);
   });
 
-  it('is refused if it belongs to another application, although the user allowed both', async () => {
+  it('is refused if it belongs to another application, although the user allowed both [redirects-2]', async () => {
     const [one, other] = [
       await knownClient('https://one.example/cb'),
       await knownClient('https://two.example/cb'),
@@ -109,7 +109,7 @@ it.each([
   'data:text/html,<script>alert(1)</script>',
   'javascript:*',
   'data:*',
-])('a redirect URI that runs a script is refused in registration and requests: %s', async (redirectUri) => {
+])('a redirect URI that runs a script is refused everywhere: %s [redirects-3]', async (redirectUri) => {
   await expectNoneTaken(await knownClient(SHOP), [redirectUri]);
   const registering = server.createClient({ redirectUri });
   await expect(registering).rejects.toThrow("the redirect URI can't be registered");
@@ -122,7 +122,7 @@ it.each([
   '/\t/evil.example',
   'javascript:alert(1)',
 ])(
-  'signing in or out redirects only to Assent, even if form and URL contain another address: %j',
+  'signing in or out redirects only to Assent, even if form and URL contain another address: %j [redirects-4]',
   async (address) => {
     const names = ['next', 'return_to', 'redirect', 'rd', 'url', 'continue', 'redirect_uri'];
     const query = new URLSearchParams(names.map((name) => [name, address]));

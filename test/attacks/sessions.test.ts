@@ -22,7 +22,7 @@ const shop = await server.createClient();
 
 const { json } = commandsOn(onDatabase(server.database.url));
 
-it('a planted cookie never becomes the session of the victim: neither a forged one nor the attacker’s own', async () => {
+it('a planted cookie never becomes the session of the victim: neither a forged one nor the attacker’s own [sessions-1]', async () => {
   const mallory = await signedIn(server, attacker);
   for (const planted of ['made-up', newSecret(), sessionOf(mallory) ?? '']) {
     const fixed = new Agent(server.baseUrl);
@@ -39,7 +39,7 @@ it('a planted cookie never becomes the session of the victim: neither a forged o
 });
 
 describe('the end of a session', () => {
-  it('is final at sign-out: a copied cookie and open forms no longer work', async () => {
+  it('is final at sign-out: a copied cookie and open forms no longer work [sessions-2]', async () => {
     const browser = await signedIn(server, victim);
     const page = await open(browser, shop);
     const kept = copyOf(browser);
@@ -55,7 +55,7 @@ describe('the end of a session', () => {
   it.each([
     ['the operator blocks and unblocks the user', ['block', 'unblock'], ''],
     ['the password is changed', ['set-password --password-stdin'], `${newSecret()}\n`],
-  ])('is final in every browser and for every open form: %s', async (_what, acts, stdin) => {
+  ])('is final in every browser and for every open form: %s [sessions-3]', async (_what, acts, stdin) => {
     const user = await server.createUser({ paymentPassword: null });
     const browsers = [await signedIn(server, user), await signedIn(server, user)];
     const pages = await Promise.all(browsers.map((browser) => open(browser, shop)));
@@ -71,7 +71,7 @@ it.each([
   ['a sign-out', true],
   ['a loss of the cookies', false],
 ])(
-  'the second user of a browser gets a new session, and can’t use forms of the first: after %s',
+  'the second user of a browser gets a new session, and can’t use forms of the first: after %s [sessions-4]',
   async (_what, signsOut) => {
     const browser = new Agent(server.baseUrl);
     await signIn(browser, await open(browser, shop), victim);
@@ -88,7 +88,7 @@ it.each([
 );
 
 describe('a form of Assent', () => {
-  it('works by POST only: a link, an image or a method override changes nothing', async () => {
+  it('works by POST only: a link, an image or a method override changes nothing [sessions-5]', async () => {
     const user = await server.createUser();
     const browser = new Agent(server.baseUrl);
     await obtainToken(browser, shop, user);
@@ -118,7 +118,7 @@ describe('a form of Assent', () => {
     expect((await browser.get('/oauth/account')).text).toContain(user.login);
   });
 
-  it('is bound to its session: in another one, even of the same user, its CSRF token is refused', async () => {
+  it('is bound to its session: in another one, even of the same user, its CSRF token is refused [sessions-6]', async () => {
     const token = await obtainToken(new Agent(server.baseUrl), shop, victim);
     const [one, other] = [await signedIn(server, victim), await signedIn(server, victim)];
     const mallory = await signedIn(server, attacker);
@@ -136,7 +136,7 @@ describe('a form of Assent', () => {
   });
 });
 
-it('the cookies contain no part of the request, the user, the application or a form', async () => {
+it('the cookies contain no part of the request, the user, the application or a form [sessions-7]', async () => {
   const client = await server.createClient({ name: 'Corner Shop' });
   const browser = new Agent(server.baseUrl);
   const request = { state: 'state-of-the-shop', instance_name: 'phone-of-the-user' };
@@ -157,7 +157,7 @@ it('the cookies contain no part of the request, the user, the application or a f
   for (const cookie of browser.cookies.values()) expect(cookie).toMatch(/^[\w-]{35,140}$/);
 });
 
-it('URLs contain no token or secret: tokens are only in response bodies, and no redirect has a fragment', async () => {
+it('URLs contain no token or secret: tokens are only in response bodies, and no redirect has a fragment [sessions-8]', async () => {
   const browser = await signedIn(server, victim);
   const page = await open(browser, shop, { state: 's' });
   const answer = await decide(browser, page, 'allow');

@@ -72,7 +72,7 @@ it.each([true, false])(
 
 describe('the whole authorization in a browser', () => {
   it.each([true, false])(
-    'leads from the application through sign-in, consent and payment password to a token, by keyboard (JavaScript: %s)',
+    'leads from the application through sign-in, consent and payment password to a token, by keyboard (JavaScript: %s) [authorize-1]',
     async (javaScriptEnabled) => {
       page = await web.open({ javaScriptEnabled });
       await ask({ instance: `dana@shop ${javaScriptEnabled}` });
@@ -124,7 +124,7 @@ describe('a page of another site', () => {
   });
   afterAll(() => void evil.close());
 
-  it('can’t frame a page of Assent', async () => {
+  it('can’t frame a page of Assent [authorize-2]', async () => {
     document = `<iframe id="frame" src="${demo.baseUrl}/oauth/account"></iframe>`;
     const answered = page.waitForResponse(`${demo.baseUrl}/oauth/account`);
     await page.goto(evilUrl);

@@ -70,7 +70,7 @@ it('the forms of a page that an earlier build sent, which were above /oauth/, ar
   await confirmAs(user);
 });
 
-it('an SVG logo with a script is drawn by a page, and runs no script when opened alone', async () => {
+it('an SVG logo with a script is drawn by a page, and runs no script when opened alone [browser-forms-1]', async () => {
   const script = '<script>document.documentElement.id = "ran"</script>';
   const logo = logoOf(svg(script, 'viewBox="0 0 9 9" width="9" height="9"'));
   const drawn = await server.createClient({ logo });
@@ -288,7 +288,7 @@ describe('the Allow button just after the page appears', () => {
     { reducedMotion: 'no-preference', javaScriptEnabled: true },
     { reducedMotion: 'reduce', javaScriptEnabled: true },
     { reducedMotion: 'no-preference', javaScriptEnabled: false },
-  ] as const)('ignores clicks, and keys meant for another element: %j', async (options) => {
+  ] as const)('ignores clicks, and keys meant for another element: %j [browser-forms-2]', async (options) => {
     await open(options);
     await reachSleeping();
     for (const key of ['Enter', 'Space']) await page.keyboard.press(key);

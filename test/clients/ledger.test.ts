@@ -130,7 +130,7 @@ const load = fc.record({
   ),
 });
 
-it('docs/integrate/resources.md: concurrent payments never exceed a limit, and are not refused if they fit', async () => {
+it('docs/integrate/resources.md: concurrent payments never exceed a limit, and are not refused if they fit [ledger-1]', async () => {
   const anyLoad = fc.asyncProperty(load, async ({ days, most, waves }) => {
     const all = { grant: randomUUID(), days, most };
     for (const [number, { amounts, released, hoursAfter }] of waves.entries()) {

@@ -31,7 +31,7 @@ const RIGHTS: [scope: string, texts: string[]][] = [
 ];
 
 describe('contract 1.2.1: what the user sees before deciding', () => {
-  it.each(RIGHTS)('1.2.1 shows the rights and limits of %s', async (scope, texts) => {
+  it.each(RIGHTS)('1.2.1 shows the rights and limits of %s [contract-1]', async (scope, texts) => {
     const { text } = await reachPage(shop, { scope });
     for (const part of texts) expect(text).toContain(part);
   });
@@ -108,7 +108,7 @@ describe('contract 1.5: what the user sees about an earlier authorization', () =
 });
 
 describe('contract 1.4: entry of logins and passwords', () => {
-  it('1.4 ignores login and password in the authorization request', async () => {
+  it('1.4 ignores login and password in the authorization request [contract-2]', async () => {
     const browser = new Agent(server.baseUrl);
     const { login, password } = user;
     const request = requestOf(shop, { login, password, payment_password: 'x' });

@@ -16,7 +16,7 @@ const shop = await server.createClient();
 const unverified = await server.createClient({ verified: false });
 await reachPage(shop);
 
-it('2.1 an application has a client_secret only if it is registered with verification', () => {
+it('2.1 an application has a client_secret only if it is registered with verification [contract-3]', () => {
   expect(shop.clientId).toMatch(/^[0-9a-f]+$/);
   expect(shop.clientSecret).toMatch(/^[0-9a-f]+$/);
   expect(unverified.clientId).toMatch(/^[0-9a-f]+$/);
@@ -44,7 +44,7 @@ describe('contract 2.2: fields of the authorization request', () => {
   });
 
   it.each(['state=xyz', 'item=1&State=a%20b', 'state[]=', ';state'])(
-    '2.2 accepts an appended state of an application without its own, and returns it once: %s',
+    '2.2 accepts an appended state of an application without its own, and returns it once: %s [contract-4]',
     async (appended) => {
       const redirect_uri = `${CALLBACK}?${appended}`;
       for (const state of [{}, { state: '' }])
@@ -79,7 +79,7 @@ describe('contract 2.2: fields of the authorization request', () => {
     { redirect_uri: `${CALLBACK}/../callback` },
     { redirect_uri: `${CALLBACK}?a=b&%63ode=mine` },
     { redirect_uri: `${CALLBACK}?item=1\r\nx: y` },
-  ])('2.2 refuses a redirect_uri that differs from the registered one: %j', async (fields) => {
+  ])('2.2 refuses a redirect_uri that differs from the registered one: %j [contract-5]', async (fields) => {
     expectErrorPage(await writingNothing(() => open(agent, requestOf(shop, fields))), 'invalid_request');
   });
 
@@ -91,7 +91,7 @@ describe('contract 2.2: fields of the authorization request', () => {
     { scope: 'payment-shop.limit(, 300) money-source("card", "wallet") account-info' },
     { instance_name: `a+b&c=d%20"${'ü'.repeat(121)}"x` },
   ])(
-    '2.2 accepts a list separated by spaces as scope, and any instance_name, and keeps both unchanged: %j',
+    '2.2 accepts a list separated by spaces as scope, and any instance_name, and keeps both unchanged: %j [contract-6]',
     async (fields) => {
       const token = expectToken(await exchanged(shop, await codeFor(shop, fields)));
       expect(await introspected(token)).toMatchObject({ active: true, ...fields });
@@ -99,21 +99,21 @@ describe('contract 2.2: fields of the authorization request', () => {
   );
 
   it.each(['account-info,operation-history', 'Account-Info'])(
-    '2.2 refuses other separators and a different letter case in scope: %j',
+    '2.2 refuses other separators and a different letter case in scope: %j [contract-7]',
     async (scope) => {
       expectErrorPage(await open(agent, requestOf(shop, { scope })), 'invalid_scope');
     },
   );
 });
 
-it('2.3 the redirect contains only code after Allow, and only error after Reject', async () => {
+it('2.3 the redirect contains only code after Allow, and only error after Reject [contract-8]', async () => {
   const { location } = await allow(shop);
   expect(location).toMatch(/^http:\/\/127\.0\.0\.1:9\/callback\?code=[A-Za-z0-9._~-]{20,}$/);
   expect((await reject(shop)).location).toBe(`${CALLBACK}?error=access_denied`);
 });
 
 describe('contract 2.4: fields of the token request', () => {
-  it('2.4 and 5.4 require the redirect_uri of the authorization request, byte for byte', async () => {
+  it('2.4 and 5.4 require the redirect_uri of the authorization request, byte for byte [contract-9]', async () => {
     const redirect_uri = `${CALLBACK}?item=%41`;
     const code = await codeFor(shop, { redirect_uri });
     for (const other of [CALLBACK, `${CALLBACK}?item=A`, `${CALLBACK}?item=%41&`])
@@ -121,7 +121,7 @@ describe('contract 2.4: fields of the token request', () => {
     expectToken(await exchanged(shop, code, { redirect_uri }));
   });
 
-  it('2.4 treats empty optional fields as omitted and ignores unknown ones, which change no right or user', async () => {
+  it('2.4 treats empty optional fields as omitted and ignores unknown ones, which change no right or user [contract-10]', async () => {
     const empty = { client_secret: '', code_verifier: '', state: '' };
     const { userId: sub, login: username } = await server.createUser();
     const wishes = { scope: 'payment-p2p', instance_name: 'x', sub, username, expires_in: '999999999' };
@@ -133,7 +133,7 @@ describe('contract 2.4: fields of the token request', () => {
     expect((Number(told.exp) - Number(told.iat)) / (365.25 * 24 * 3600)).toBeCloseTo(3, 2);
   });
 
-  it('2.4 accepts client_id and client_secret from HTTP Basic too, percent-decoded', async () => {
+  it('2.4 accepts client_id and client_secret from HTTP Basic too, percent-decoded [contract-11]', async () => {
     const { clientId, clientSecret, redirectUri: redirect_uri } = shop;
     const encoded = (text: string | null) => `%${text?.charCodeAt(0).toString(16)}${text?.slice(1)}`;
     for (const fields of [{}, { client_id: clientId }]) {
@@ -145,7 +145,7 @@ describe('contract 2.4: fields of the token request', () => {
   });
 });
 
-it('2.5 the token response contains access_token and no error on success', async () => {
+it('2.5 the token response contains access_token and no error on success [contract-12]', async () => {
   const document = documentOf(await exchanged(shop, await codeFor(shop)));
   expect(document).toEqual({
     access_token: expect.stringMatching(/^[A-Za-z0-9._~-]{20,}$/),

@@ -22,7 +22,7 @@ async function newToken() {
 }
 
 describe('contract 3: exchange of a code for an access token', () => {
-  it('3 refuses an expired code, and issues a token after a new authorization', async () => {
+  it('3 refuses an expired code, and issues a token after a new authorization [contract-13]', async () => {
     const { client, code } = await newCode();
     await expireCode(server, client);
     expectTokenError(await writingNothing(() => exchanged(client, code)), 'invalid_grant');
@@ -30,7 +30,7 @@ describe('contract 3: exchange of a code for an access token', () => {
     expectTokenError(await exchanged(client, code), 'invalid_grant');
   });
 
-  it('3 refuses a code the second time and every time after, and revokes its token', async () => {
+  it('3 refuses a code the second time and every time after, and revokes its token [contract-14]', async () => {
     const { client, code, token } = await newToken();
     for (let times = 0; times < 3; times += 1) {
       expectTokenError(await exchanged(client, code), 'invalid_grant');
@@ -62,7 +62,7 @@ describe('contract 3: a new authorization', () => {
     for (const answer of refused) expectTokenError(answer, 'invalid_grant');
   });
 
-  it('3 annuls the earlier token permanently at the confirmation, before any exchange, for any scopes', async () => {
+  it('3 annuls the earlier token permanently at the confirmation, before any exchange, for any scopes [contract-15]', async () => {
     const client = await server.createClient();
     const token = await tokenFor(client, { scope: 'payment-p2p' });
     const page = await reachPage(client, { scope: 'account-info' });
@@ -77,7 +77,7 @@ describe('contract 3: a new authorization', () => {
     expect(await live(token)).toBe(false);
   });
 
-  it('3 keeps the earlier code or token when the user rejects', async () => {
+  it('3 keeps the earlier code or token when the user rejects [contract-16]', async () => {
     const { client, code } = await newCode();
     await reject(client);
     const token = expectToken(await exchanged(client, code));
@@ -93,7 +93,7 @@ describe('contract 3: a new authorization', () => {
     ['phone', '', true],
     ['é', 'e\u0301', true],
   ])(
-    '3 keeps only tokens of other instances: instance %j, then instance %j (kept: %s)',
+    '3 keeps only tokens of other instances: instance %j, then instance %j (kept: %s) [contract-17]',
     async (one, two, stays) => {
       const client = await server.createClient();
       const earlier = await tokenFor(client, { instance_name: one });

@@ -72,7 +72,7 @@ describe('contract 4.1: ways to send the authorization request', () => {
     expect(location).toBe(`${server.baseUrl}/oauth/authorize?${query.join('&')}`);
   });
 
-  it('4.1 writes nothing before the user decides', async () => {
+  it('4.1 writes nothing before the user decides [contract-18]', async () => {
     await writingNothing(async () => {
       await agent.get(linkTo(requestOf(shop)));
       await open(new Agent(server.baseUrl), requestOf(shop));
@@ -92,7 +92,7 @@ describe('contract 4: encoding of the bodies', () => {
   );
 
   it.each(['Иван 💳', '%d0%98%D0%B2ан+%F0%9F%92%B3'])(
-    '4 reads UTF-8, percent-encoded or not: %s',
+    '4 reads UTF-8, percent-encoded or not: %s [contract-19]',
     async (name) => {
       const body = `${new URLSearchParams(requestOf(shop))}&instance_name=${name}`;
       const { location } = await agent.post('/oauth/authorize', body);
@@ -109,14 +109,14 @@ const STATES = [
 ];
 
 describe('contract 4.1: the redirect to the application', () => {
-  it.each(STATES)('4.1 returns state byte for byte, before code and before error: %j', async (state) => {
+  it.each(STATES)('4.1 returns state unchanged, before code or error: %j [contract-20]', async (state) => {
     const echo = `${shop.redirectUri}?state=${encodeURIComponent(state)}`;
     expect((await reject(shop, { state })).location).toBe(`${echo}&error=access_denied`);
     const allowed = await allow(shop, { state });
     expect(allowed.location).toBe(`${echo}&code=${codeOf(allowed)}`);
   });
 
-  it('4.1 answers the decision with 302, without caching or Referer', async () => {
+  it('4.1 answers the decision with 302, without caching or Referer [contract-21]', async () => {
     for (const answer of [await reject(shop), await allow(shop)]) {
       expect(answer.status).toBe(302);
       expect(answer.headers.get('cache-control')).toBe('no-store');
@@ -140,7 +140,7 @@ describe('contract 4.1: invalid decisions', () => {
     ['for an added instance_name', (request) => ({ request: `${request}&instance_name=x` })],
     ['for a changed redirect_uri', (request) => ({ request: request.replace('callback', 'callback%3Fa=b') })],
     ['for a changed client_id', (request) => ({ request: request.replace(shop.clientId, other.clientId) })],
-  ])('4.1 accepts no decision %s', async (_what, changes) => {
+  ])('4.1 accepts no decision %s [contract-22]', async (_what, changes) => {
     const { fields } = formWith(await reachPage(shop), 'decision');
     await expectStale(agent, change(fields, changes(fields.request ?? '')));
   });
@@ -149,7 +149,7 @@ describe('contract 4.1: invalid decisions', () => {
     await expectStale(agent, formWith(await reachPage(shop), 'decision').fields, ['', 'Allow', 'allow ']);
   });
 
-  it('4.1 accepts no decision from another session, another user or without a session', async () => {
+  it('4.1 accepts no decision from another session, another user or without a session [contract-23]', async () => {
     const page = await reachPage(shop);
     const [sameUser, otherUser] = [new Agent(server.baseUrl), new Agent(server.baseUrl)];
     await reachConsent(sameUser, requestOf(shop), user);
@@ -221,7 +221,7 @@ describe('contract 4.2: the token response', () => {
     ['invalid_grant', 400, () => exchanged(shop, 'none')],
     ['a JSON body', 400, () => postToken(server, '{}', { 'content-type': 'application/json' })],
     ['a body that is too long', 400, () => postToken(server, { code: 'x'.repeat(20_000) })],
-  ])('4.2 has the headers of the contract: %s, status %i', async (_what, status, answer) => {
+  ])('4.2 has the headers of the contract: %s, status %i [contract-24]', async (_what, status, answer) => {
     const { status: seen, headers, body } = await answer();
     expect(seen).toBe(status);
     expect(headers.get('content-type')).toBe('application/json');

@@ -121,7 +121,7 @@ describe('contract 5.1: sessions', () => {
 });
 
 describe('contract 5.1: the payment password', () => {
-  it('5.1 is requested after Allow if a right spends money', async () => {
+  it('5.1 is requested after Allow if a right spends money [contract-25]', async () => {
     const page = await allowPaying(await signedIn(server, payer));
     expect([page.status, page.page]).toEqual([200, 'confirm']);
     const { action, inputs, fields } = formWith(page, 'payment_password');
@@ -138,7 +138,7 @@ describe('contract 5.1: the payment password', () => {
     expect([rejected.status, rejected.location]).toEqual([302, `${shop.redirectUri}?error=access_denied`]);
   });
 
-  it('5.1 is requested again if it is wrong, with an error on this page only', async () => {
+  it('5.1 is requested again if it is wrong, with an error on this page only [contract-26]', async () => {
     const browser = await signedIn(server, payer);
     const page = await allowPaying(browser);
     for (const wrong of ['', 'wrong', `${payer.paymentPassword} `]) {
@@ -176,7 +176,7 @@ describe('contract 5.1: the payment password', () => {
 });
 
 describe('contract 5.2 and 5.3: the application', () => {
-  it('5.3 must send its own client_secret, character by character', async () => {
+  it('5.3 must send its own client_secret, character by character [contract-27]', async () => {
     const other = await server.createClient();
     const code = await codeFor(shop);
     const secret = shop.clientSecret ?? '';
@@ -194,7 +194,7 @@ describe('contract 5.2 and 5.3: the application', () => {
       expectTokenError(await exchanged(client, code, changes), 'unauthorized_client');
   });
 
-  it('5.3 needs no client_secret if it is registered without verification, and a sent one is ignored', async () => {
+  it('5.3 needs no client_secret if it is registered without verification, and a sent one is ignored [contract-28]', async () => {
     const client = await server.createClient({ verified: false });
     for (const client_secret of [undefined, 'anything'])
       expectToken(await exchanged(client, await codeFor(client), { client_secret }));
@@ -231,7 +231,7 @@ describe('contract 5.2 and 5.3: the application', () => {
 });
 
 describe('contract 5.5: secrecy of the access token', () => {
-  it('5.5 never stores or logs a code, token, password, secret or session in readable form', async () => {
+  it('5.5 never stores or logs a code, token, password, secret or session in readable form [contract-29]', async () => {
     const own = await startServer();
     const { client, user, agent } = await actorsAt(own);
     await obtainToken(agent, client, user, PAYING);
@@ -240,7 +240,7 @@ describe('contract 5.5: secrecy of the access token', () => {
     await own.close(); // searches the log and every row
   });
 
-  it('5.5 accepts only the complete token: a changed, truncated or extended one gives no right', async () => {
+  it('5.5 accepts only the complete token: a changed, truncated or extended one gives no right [contract-30]', async () => {
     const token = await tokenFor(shop);
     const changed = `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`;
     for (const other of [changed, token.slice(0, -1), `${token}A`, token.toUpperCase(), ` ${token}`])

@@ -47,7 +47,7 @@ describe('contract 7.1: errors of the authorization request', () => {
     ['unauthorized_client', 'an unknown client_id', { client_id: 'unknown', redirect_uri: 'x', scope: 'x' }],
     ['unauthorized_client', 'a client_id with an appended digit', { client_id: `${shop.clientId}0` }],
     ['unauthorized_client', 'a blocked client', { client_id: blocked.clientId, redirect_uri: 'x' }],
-  ])('7.1 shows %s for %s, by POST and by GET, signed in or not', async (error, _what, changes) => {
+  ])('7.1 shows %s for %s, by POST or GET, signed in or not [contract-31]', async (error, _what, changes) => {
     const fields = change(requestOf(shop), changes);
     await writingNothing(async () => {
       for (const browser of [agent, new Agent(server.baseUrl)]) {
@@ -88,13 +88,13 @@ describe('contract 7.2: refused token requests that keep the code usable', () =>
     ['unauthorized_client', 'a wrong client_secret and redirect_uri', { client_secret: 'x', ...EVIL }],
     ['unauthorized_client', 'a missing client_secret', { client_secret: undefined }],
     ['unauthorized_client', 'an empty client_secret', { client_secret: '' }],
-  ])('7.2 answers %s to %s', async (error, _what, changes) => {
+  ])('7.2 answers %s to %s [contract-32]', async (error, _what, changes) => {
     const code = await codeFor(shop);
     expectTokenError(await writingNothing(() => exchanged(shop, code, changes)), error);
     expectToken(await exchanged(shop, code));
   });
 
-  it.each([NEVER_ISSUED, 'malformed'])('7.2 checks the application before the code: %j', async (code) => {
+  it.each([NEVER_ISSUED, 'malformed'])('7.2 checks the application first: %j [contract-33]', async (code) => {
     for (const changes of [{ client_id: 'unknown' }, { client_secret: 'wrong' }])
       expectTokenError(await exchanged(shop, code, changes), 'unauthorized_client');
     expectTokenError(await exchanged(blocked, code), 'unauthorized_client');
@@ -122,7 +122,7 @@ describe('contract 7.2: invalid_grant', () => {
     expectToken(await exchanged(shop, code));
   });
 
-  it('7.2 is the answer to a code whose user disconnected the application or was blocked', async () => {
+  it('7.2 is the answer to a code whose user disconnected the application or was blocked [contract-34]', async () => {
     const user = await server.createUser({ paymentPassword: null });
     const browser = new Agent(server.baseUrl);
     const code = await obtainCode(browser, requestOf(shop), user);
@@ -133,7 +133,7 @@ describe('contract 7.2: invalid_grant', () => {
     expectTokenError(await exchanged(shop, second), 'invalid_grant');
   });
 
-  it('7.2 does not reveal why a code is refused', async () => {
+  it('7.2 does not reveal why a code is refused [contract-35]', async () => {
     const client = await server.createClient();
     const used = await codeFor(client);
     await exchanged(client, used);
@@ -147,7 +147,7 @@ describe('contract 7.2: invalid_grant', () => {
   });
 });
 
-it('7.2 an error is a JSON object with status 400, also after HTTP Basic', async () => {
+it('7.2 an error is a JSON object with status 400, also after HTTP Basic [contract-36]', async () => {
   const { client_id, client_secret, ...fields } = tokenRequestOf(shop, NEVER_ISSUED);
   const wrong = await postToken(server, fields, basic(client_id ?? '', 'x'));
   expectTokenError(wrong, 'unauthorized_client');

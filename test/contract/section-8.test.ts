@@ -67,7 +67,7 @@ describe('contract 4.1 and 8: a page that stays open for long', () => {
 
 describe('contract 8: the lifetime of the code', () => {
   it.each([LIFETIME_MS - 1, LIFETIME_MS])(
-    '8 a code expires after 50 s, less than 1 minute: exchanged after %i ms',
+    '8 a code expires after 50 s, less than 1 minute: exchanged after %i ms [contract-37]',
     async (passed) => {
       await travelTo(NOON);
       const code = await codeFor(client);
@@ -111,7 +111,7 @@ describe('contract 8: the lifetime of the access token', () => {
     ['2018-02-06T23:59:59.999Z', '2018-08-06T23:59:59.999Z'],
     ['2018-02-07T00:00:00.000Z', '2021-02-07T00:00:00.000Z'],
     ['2020-02-29T12:00:00.000Z', '2023-02-28T12:00:00.000Z'],
-  ])('8 a token issued at %s expires at %s', async (issued, expires) => {
+  ])('8 a token issued at %s expires at %s [contract-38]', async (issued, expires) => {
     await travelTo(issued);
     const answer = await exchanged(client, await codeFor(client));
     const token = expectToken(answer);

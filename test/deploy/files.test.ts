@@ -182,7 +182,7 @@ describe('the manifests for Kubernetes', () => {
     expect(JSON.stringify([manifests, added])).not.toMatch(opening);
   });
 
-  it('admit to the operators’ API only labelled pods in labelled namespaces', () => {
+  it('admit to the operators’ API only labelled pods in labelled namespaces [files-1]', () => {
     const policies = ofKind('NetworkPolicy').map(({ spec }) => spec);
     for (const { policyTypes } of policies) expect(policyTypes).toContain('Ingress');
     const isElsewhere = ({ port, endPort }: Record<string, unknown>) =>

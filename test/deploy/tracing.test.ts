@@ -93,7 +93,7 @@ describe.skipIf(!isInstalled)(`OpenTelemetry${found}`, () => {
     expect(texts.some((text) => text.includes('update grants g set token_hash'))).toBe(true);
   });
 
-  it('traces no secret, wherever it was sent', () => {
+  it('traces no secret, wherever it was sent [tracing-1]', () => {
     const typed = ['password', 'payment password', 'client secret', 'resource secret'];
     const issued = ['access token', 'code', 'form token', 'session cookie'];
     expect(ledger.kinds()).toEqual(expect.arrayContaining([...typed, ...issued]));

@@ -82,7 +82,7 @@ describe('a user who changes the password', () => {
     },
   );
 
-  it('can’t guess the payment password: each new password that differs from it counts as an attempt', async () => {
+  it('can’t guess the payment password: each new password that differs from it counts as an attempt [changePassword-1]', async () => {
     const guess = (wanted: string, old: string) => change({ newPassword: wanted, currentPassword: old });
     const right = by.user.paymentPassword ?? '';
     const same = { outcome: 'refused', problem: 'same_as_other' };

@@ -55,7 +55,7 @@ describe('repeated rejections', () => {
     expect(await rejections()).toBe(3);
   });
 
-  it('are remembered while the page or its decision is valid, then removed by later rejections', async () => {
+  it('are remembered while the page or its decision is valid, then removed by later rejections [decisions-1]', async () => {
     await pool.query('delete from rejections');
     for (const state of ['a', 'b', 'c', 'd']) await decide(agent, await consentFor(state), 'reject');
     const { rows } = await pool.query(
@@ -77,7 +77,7 @@ describe('the decisions of one user', () => {
     );
   }
 
-  it('share one limit over all sessions; above it, nothing is written until the count decays', async () => {
+  it('share one limit over all sessions; above it, nothing is written until the count decays [decisions-2]', async () => {
     await decide(agent, await consentFor('first'), 'allow');
     await decide(agent, await consentFor('second'), 'reject');
     expect(await count('select from users where user_id = $1 and round(decisions) = 2')).toBe(1);
@@ -121,7 +121,7 @@ describe('the decisions of one user', () => {
   });
 });
 
-it('an application is shown as new until the user first allows it, even if disconnected later', async () => {
+it('an application is shown as new until the user first allows it, even if disconnected later [decisions-3]', async () => {
   const [other, stranger] = [await server.createClient(), await signedIn(server, await server.createUser())];
   const isNew = async (fields = {}, at = client, by = agent) =>
     (await by.get(linkTo(requestOf(at, fields)))).text.includes('You have not connected it before');
@@ -172,7 +172,7 @@ it.each(Object.entries(CHANGES))(
   },
 );
 
-it('a user has at most a hundred sessions: another sign-in ends the oldest', async () => {
+it('a user has at most a hundred sessions: another sign-in ends the oldest [decisions-4]', async () => {
   const first = await signedIn(server, user);
   await pool.query(
     `insert into sessions (session_hash, user_id)

@@ -63,7 +63,7 @@ describe.each([
   }
 
   it.each(Object.entries(ENDINGS))(
-    'writes nothing, and the request is shown again, if %s',
+    'writes nothing, and the request is shown again, if %s [endedSession-1]',
     async (_, ending) => {
       const { agent, answer } = await decideLate(ending);
       expect(answer.status).toBe(303);

@@ -205,7 +205,7 @@ async function tasksOf(at: TestServer, logins: readonly string[], password = 'wr
   return tasks;
 }
 
-it('the work for a wrong password is the same for every login while there are imported hashes', async () => {
+it('the work for a wrong password is the same for every login while there are imported hashes [foreignHashes-1]', async () => {
   const at = await useServer();
   const logins = [(await importedUser('password', at)).login];
   for (const change of [

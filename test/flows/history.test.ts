@@ -93,7 +93,7 @@ describe('the history of a user', () => {
     expect(JSON.stringify(events)).not.toContain('203.0.113.77');
   });
 
-  it('has password changes and operators’ changes to the account, once each, without operators’ names', async () => {
+  it('has password changes and operators’ changes to the account, once each, without operators’ names [history-1]', async () => {
     const { user, agent, session } = await signedIn();
     const passwords = { password: user.password, new_password: newSecret() };
     await agent.submit(await agent.get('/oauth/account/password'), 'new_password', passwords);

@@ -168,7 +168,7 @@ async function revocationOf(
 }
 
 it.each(Object.entries(WAITING))(
-  'a statement that waits for a lock until its caller got 503 does nothing: %s',
+  'a statement that waits for a lock until its caller got 503 does nothing: %s [lateStatement-1]',
   async (_what, prepare) => {
     const user = await other.createUser();
     const { table, ask, isDone } = await prepare(user);

@@ -90,7 +90,7 @@ describe('deleting an application', () => {
     ['application', 'delete from clients where client_id = $1', 0],
     ['user', 'delete from users where user_id = $1::uuid', 1],
     ['authorization', 'delete from grants where user_id = $1::uuid', 1],
-  ])('records the revocations also for a manual SQL delete of the %s', async (_what, statement, index) => {
+  ])('records a manual SQL delete of the %s [flows-operators-1]', async (_what, statement, index) => {
     const { client, user, agent } = await actorsAt(server);
     for (const instance_name of ['one', 'two']) await obtainToken(agent, client, user, { instance_name });
     await ask(statement, [[client.clientId, user.userId][index]]);
@@ -146,7 +146,7 @@ describe('a changed application', () => {
   const request = (client: TestClient) => requestOf(client, { scope: 'account-info', redirect_uri: NEXT });
 
   it.each(Object.entries(CHANGES))(
-    'keeps its tokens, but open pages and codes become invalid: new %s',
+    'keeps its tokens, but open pages and codes become invalid: new %s [flows-operators-2]',
     async (_what, change) => {
       const { client, user, agent } = await actorsAt(server);
       const token = await obtainToken(agent, client, user, { instance_name: 'before' });
@@ -177,7 +177,7 @@ describe('a changed application', () => {
     expect(await approveGrant(pool, { ...approval, clientRevision: 2 })).toBe('written');
   });
 
-  it('is limited to its payment maximum, and unlimited once that is removed', async () => {
+  it('is limited to its payment maximum, and unlimited once that is removed [flows-operators-3]', async () => {
     const { client, user, agent } = await actorsAt(server);
     const spending = requestOf(client, { scope: 'payment-shop.limit(30,5000.01)' });
     const change = (most: { days: number; sum: string } | null) =>

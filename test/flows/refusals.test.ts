@@ -57,7 +57,7 @@ describe('the stored records of refused requests, during a flood', () => {
     expect(await refuse(refusals, 5, 5, [...flood, '203.0.113.1'])).toEqual([0, 0, 0, 0, 25]);
   });
 
-  it('are limited over all processes together, with a small excess for concurrent writes', async () => {
+  it('are limited over all processes together, with a small excess for concurrent writes [refusals-1]', async () => {
     const databases = Array.from({ length: 8 }, () => openDatabase(server.database.url));
     const processes = databases.map((db) => new RefusalLog({ ...server.context, db }));
     const writeAll = (address: string, perProcess: number) =>

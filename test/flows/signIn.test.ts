@@ -54,7 +54,7 @@ describe.each(Object.entries(CHANGES))('a password change by %s during a sign-in
   });
 });
 
-it('a sign-in whose password could not be checked in time does not count as failed', async () => {
+it('a sign-in whose password could not be checked in time does not count as failed [signIn-1]', async () => {
   const { login } = await server.createUser();
   const wrong = { ...FORM, login, password: 'wrong' };
   for (let n = 0; n < 6; n += 1) {

@@ -64,7 +64,7 @@ describe('approving a payment right', () => {
     'a confirmation by the provider for a local user': () => ofProvider(SUB),
   };
 
-  it.each(Object.entries(PROOFS))('is refused with %s, and writes nothing', async (_what, make) => {
+  it.each(Object.entries(PROOFS))('writes nothing with %s [unconfirmed-1]', async (_what, make) => {
     const proof = await make();
     const before = await rowsOf(server.database);
     expect(await approve(proof)).toBe('stale');

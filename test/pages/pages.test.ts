@@ -62,7 +62,7 @@ describe.each(pages)('in %s the page sample "%s"', async (language, _name, page)
     expect($('body').text()).not.toMatch(/undefined|\[object|NaN|\{target\}/);
   });
 
-  it('has a script only with a password field, and no inline handler, inline style or external URL', () => {
+  it('has a script only with a password field, and no inline handler, inline style or external URL [pages-1]', () => {
     const asksForPassword = $('input[type=password]').length > 0;
     expect(valuesOf($, 'script', 'src')).toEqual(asksForPassword ? [FORM_SCRIPT.path] : []);
     expect(/script-src ([^;]*)/.exec(policy)?.[1]).toBe(

@@ -11,7 +11,7 @@ const server = await useServer();
 const variables = onDatabase(server.database.url);
 const { assent, json } = commandsOn(variables);
 
-it('a running server sees the changes of commands at once', async () => {
+it('a running server sees the changes of commands at once [cli-1]', async () => {
   const [client, user] = [await server.createClient(), await server.createUser()];
   const { resource_id, resource_secret } = await json('resource create --name API');
   const resource = `Basic ${btoa(`${resource_id}:${resource_secret}`)}`;
@@ -41,7 +41,7 @@ describe('the command line', () => {
     expect([code, JSON.parse(stdout)]).toMatchObject([0, { login: 'piped' }]);
   });
 
-  it('names every wrong variable on its own line, and prints no secret', async () => {
+  it('names every wrong variable on its own line, and prints no secret [cli-2]', async () => {
     const { code, stderr } = await runAssent(['serve'], {
       DATABASE_URL: 'mysql://x:hidden@y',
       PORT: '70000',

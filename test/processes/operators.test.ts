@@ -37,7 +37,7 @@ async function connected(...instances: string[]): Promise<TestClient> {
 const write = (name: string, body: string | Buffer) => fileIn(folder, name, body);
 
 describe('--json', () => {
-  it('prints one document for each command about applications', async () => {
+  it('prints one document for each command about applications [processes-operators-1]', async () => {
     const about = { name: 'Shop', redirect_uri: 'http://shop.example/callback' };
     const uri = `--redirect-uri ${about.redirect_uri}`;
     const create = `client create --name Shop ${uri} --verified --most 30,5000`;
@@ -429,7 +429,7 @@ describe('the name of an application', () => {
     expect(await branded.refused(`${CREATE} Shop`, 1)).toMatch(/^BRAND .*brand\.json: name must be/);
   });
 
-  it('can’t resemble another application’s without --force', async () => {
+  it('can’t resemble another application’s without --force [processes-operators-2]', async () => {
     const own = await create('Tea House');
     expect(await refused(`${CREATE} "TEA H0USE"`, 1)).toContain(
       'the name looks like that of another application, “Tea House”: choose another, or pass --force',

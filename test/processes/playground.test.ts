@@ -151,7 +151,7 @@ describe('another site', () => {
     expect((await new Agent(trial.open).post('/ask', {})).status).toBe(403);
   });
 
-  it('can’t read the demo application under the other site’s host name', async () => {
+  it('can’t read the demo application under the other site’s host name [playground-1]', async () => {
     const asked = get(trial.open, { headers: { host: 'evil.example' } }); // which `fetch` doesn't send
     const [answer] = (await once(asked, 'response')) as [IncomingMessage];
     expect([answer.statusCode, answer.headers.location]).toEqual([303, trial.open]);

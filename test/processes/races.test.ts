@@ -40,7 +40,7 @@ async function count(statement: string, values: unknown[]): Promise<number> {
 }
 
 describe('a pair of servers on one database', () => {
-  it('gives one token for 50 parallel exchanges of one code', async () => {
+  it('gives one token for 50 parallel exchanges of one code [races-1]', async () => {
     const [client, user] = await people();
     const code = await obtainCode(agents()[0], requestOf(client), user);
     const request = tokenRequestOf(client, code);

@@ -111,7 +111,7 @@ describe('a server at LOG_LEVEL=trace', () => {
     expect(ledger.kinds()).toEqual([...KINDS, 'database password'].sort());
   });
 
-  it('refuses nearly valid secrets', async () => {
+  it('refuses nearly valid secrets [secrets-1]', async () => {
     const agent = new Agent(server.baseUrl);
     expect(await trySignIn(agent, user.login, nearly(user.password))).toBe('wrong');
     expect(await trySignIn(agent, user.password, user.login)).toBe('wrong'); // in each other's place
@@ -148,7 +148,7 @@ describe('a server at LOG_LEVEL=trace', () => {
     await agent.post('/oauth/sign-out', { form_token: nearly(secrets.assent_visit ?? '') });
   });
 
-  it('never answers 5xx to secrets in wrong places', async () => {
+  it('never answers 5xx to secrets in wrong places [secrets-2]', async () => {
     expect(PATHS.size).toBeGreaterThan(15);
     const others = { ...tokenRequestOf(client, ''), login: user.login };
     const statuses = await misplaceEverywhere(server.baseUrl, secrets, others);
@@ -160,7 +160,7 @@ describe('a server at LOG_LEVEL=trace', () => {
     expect(statuses.filter((status) => status >= 400 && status < 500).length).toBeGreaterThan(5);
   });
 
-  it('receives secrets during outages of its tables or database, and answers 500 or 503', async () => {
+  it('receives secrets during outages of its tables or database, and answers 500 or 503 [secrets-3]', async () => {
     const sendRight = await prepareRight();
     await database.pool.query('alter table sessions add constraint full_up check (false) not valid');
     expect(await sendRight()).toContain(500); // the sign-in
@@ -171,7 +171,7 @@ describe('a server at LOG_LEVEL=trace', () => {
     expect(new Set(await sendRight())).toEqual(new Set([503]));
   });
 
-  it('writes no secret to its log or metrics', async () => {
+  it('writes no secret to its log or metrics [secrets-4]', async () => {
     for (const status of [200, 400, 500, 503]) expect(server.output()).toContain(`"status":${status},`);
     expect(server.output()).not.toMatch(/failing row/i);
     expect(await server.stop()).toBe(0);

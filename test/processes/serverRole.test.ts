@@ -76,7 +76,7 @@ describe('a server role that owns nothing', () => {
     expect(rows.map(({ kind }) => kind)).toEqual(['revoked_by_operator', 'user_deleted']);
   });
 
-  it('can’t use a temporary table named like the trail to run code as the owner or hide a row', async () => {
+  it('can’t use a temporary table named like the trail to run code as the owner or hide a row [serverRole-1]', async () => {
     await database.pool.query(`grant temporary on database ${here} to ${role}`);
     await database.pool.query(`
       with shop as (insert into clients (client_id, name, redirect_uri, verified) values ('taken', 'n', 'u:', false)
@@ -122,7 +122,7 @@ describe('a server role that owns nothing', () => {
     'delete from client_secrets',
     'delete from resource_secrets',
     'insert into schema_migrations (version, name) values (99, 1)',
-  ])('can’t: %s', async (statement) => {
+  ])('can’t: %s [serverRole-2]', async (statement) => {
     await expect(asRole(statement)).rejects.toMatchObject(MAY_NOT);
   });
 
@@ -162,7 +162,7 @@ describe('assent migrate --server-role', () => {
     expect(await grant('robert; drop table grants')).toMatchObject({ code: 1, stderr });
   });
 
-  it('refuses a role with more privileges than a server needs, and prints how to revoke them', async () => {
+  it('refuses a role with more privileges than a server needs, and prints how to revoke them [serverRole-3]', async () => {
     const { name: mighty } = await createRole();
     const { rows } = await database.pool.query('select quote_ident(current_user) as owner');
     const { owner } = rows[0];

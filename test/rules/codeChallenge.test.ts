@@ -26,7 +26,7 @@ it.each([
   ['a last character that no SHA-256 in base64url has', `${CHALLENGE.slice(0, -1)}N`, 'S256'],
   ['a trailing line break', `${CHALLENGE}%0A`, 'S256'],
   ['a duplicate code_challenge', `${CHALLENGE}&code_challenge=${CHALLENGE}`, 'S256'],
-])('RFC 7636 section 4.3: code_challenge is refused: %s', (_what, challenge, method) => {
+])('RFC 7636 section 4.3: code_challenge is refused: %s [codeChallenge-1]', (_what, challenge, method) => {
   expect(verdictOf(() => challengeOf(challenge, method))).toBe('invalid_request');
 });
 

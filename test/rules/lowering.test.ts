@@ -76,7 +76,7 @@ describe('lowering a limit', () => {
     });
   });
 
-  it('never raises a limit and never changes a one-time sum, for any typed text', () => {
+  it('never raises a limit and never changes a one-time sum, for any typed text [lowering-1]', () => {
     const typed = fc.oneof(
       anyString,
       written.map(({ text }) => text),

@@ -31,7 +31,7 @@ const requests = catalogueFile.chain((file) => {
 });
 
 describe('a scope with any rights', () => {
-  it('is unchanged by formatting and parsing', () => {
+  it('is unchanged by formatting and parsing [ownRights-1]', () => {
     forAny(anyRights, (list) => {
       const printed = formatScope(list);
       expect(parseScope(printed)).toEqual(list);

@@ -160,7 +160,7 @@ describe('RFC 8252 section 7.3: the comparison of loopback redirect URIs of an O
   });
 
   it.each(['localhost', '127.0.0.2', 'app.example'])(
-    'refuses another port where %s is registered',
+    'refuses another port where %s is registered [redirectUri-1]',
     (host) => {
       for (const scheme of ['http', 'https', 'HTTP'])
         expect(mismatch(`${scheme}://${host}:9/cb`, `${scheme}://${host}:8/cb`)).not.toBeNull();
@@ -203,7 +203,7 @@ describe('RFC 9700 section 2.6: registration of a redirect URI', () => {
   });
 
   it.each([...['intent://scan/', 'INTENT:x', 'android-app://com.example/https/x', 'Market://details?id=x']])(
-    'needs --force if the URI is rewritten by a browser: %s',
+    'needs --force if the URI is rewritten by a browser: %s [redirectUri-2]',
     (uri) => {
       expect(redirectUriProblem(uri)).toBeUndefined(); // registered ones stay, and an import may bring one
       const scheme = uri.slice(0, uri.indexOf(':') + 1).toLowerCase();

@@ -9,7 +9,7 @@ import { redirectUriProblem } from '../../src/rules/request/redirectUri.ts';
 
 const PLAIN = 'https://app.example/cb';
 
-describe('contract 2.1: registration of a redirect URI', () => {
+describe('contract 2.1: registration of a redirect URI [registration-1]', () => {
   it.each([
     ...[PLAIN, 'https://app.example', 'https://app.example/?', 'https://app.example:8443/cb'],
     ...['http://127.0.0.1:9/cb', 'http://[::1]:9/cb', 'HTTPS://APP.EXAMPLE/CB', 'http://app.example/cb'],

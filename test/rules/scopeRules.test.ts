@@ -85,7 +85,7 @@ describe('scopes.md: the check of a target', () => {
     ['1 account-info 1', 'U+0020 at character 2'],
     ['\u202e41001', 'U+202E at character 1'],
     ['\u{1f4b3}\ufe0f', 'U+FE0F at character 2'],
-  ])('refuses characters that are invisible or would split the scope: %j', (target, unclear) => {
+  ])('refuses invisible characters, and those that split a scope: %j [scopeRules-1]', (target, unclear) => {
     for (const [right, type] of [
       ['payment.to-pattern', ''],
       ['payment.to-account', ',"email"'],

@@ -68,7 +68,7 @@ describe('a text in quotation marks', () => {
     .map((codePoint) => String.fromCodePoint(codePoint));
   const isAlone = (mark: string) => /['‘’‚‛‹›＇]/.test(mark);
 
-  it('loses all Unicode quotation marks, and pairs of apostrophes', () => {
+  it('loses all Unicode quotation marks, and pairs of apostrophes [text-1]', () => {
     const marks = all.filter((mark) => /\p{Quotation_Mark}/u.test(mark) || /^''+$/.test(unhomoglyph(mark)));
     // Two yods are a letter of Yiddish words, and a Vedic sign stands above others only.
     const ends = marks.filter((mark) => !isAlone(mark) && !/[\u05F2\u1CD3]/.test(mark));

@@ -55,7 +55,7 @@ describe('passwords', async () => {
   }
   const times = (count: number, ticket: Partial<QueueTicket>) => Array.from({ length: count }, () => ticket);
 
-  it('are checked for all networks and for known devices while one network floods the queue', async () => {
+  it('are checked for all networks and for known devices while one network floods the queue [password-1]', async () => {
     const flooded = [...times(130, {}), { key: 'another network' }, { queue: 'known', key: 'anna' } as const];
     const ends = await flood(flooded);
     expect(ends.slice(0, 130)).toContain('turned away');

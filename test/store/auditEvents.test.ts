@@ -60,7 +60,7 @@ describe('the audit trail', () => {
     'truncate audit_events_rest',
     `truncate ${partitionOf(monthsAgo(0))}`,
     `delete from ${partitionOf(monthsAgo(0))}`,
-  ])('is append-only, also for the owner: %s', async (statement) => {
+  ])('is append-only, also for the owner: %s [auditEvents-1]', async (statement) => {
     const count = 'select count(*)::int as count from audit_events';
     const before = await ask(count);
     expect(before).not.toEqual([{ count: 0 }]);
@@ -90,7 +90,7 @@ describe('the audit trail', () => {
       await expect(ask(`delete from ${place}`)).rejects.toThrow(/append-only/);
   });
 
-  it('gets no partition for a month too far in the past or future, even for a row of that time', async () => {
+  it('gets no partition for a month too far in the past or future, even for a row of that time [auditEvents-2]', async () => {
     const count = `select count(*)::int from pg_inherits where inhparent = 'audit_events'::regclass`;
     const before = await ask(count);
     const strange = ['-infinity', '1700-01-01', `${monthsAgo(38)}-28T23:59:59Z`, '9999-12-31', 'infinity'];

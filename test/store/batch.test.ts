@@ -152,7 +152,7 @@ describe('requests that share a statement', () => {
     ['one row', upTo(2_500).map((n) => 100 * n), 1 + 256],
     ['many rows', upTo(5_000).map((n) => 2 * n), 50 + 2_000],
   ])(
-    'are refused when too many wait for their row, without affecting other rows: %s',
+    'are refused when too many wait for their row, without affecting other rows: %s [batch-1]',
     async (_what, requests, accepted) => {
       const { send, answer } = slowStatement((request) => String(request % 100));
       const flood = await send(...requests);

@@ -53,7 +53,7 @@ function follow(cursor: TrailCursor) {
 }
 
 describe('a program that follows the audit trail', () => {
-  it('receives every event once, even if an earlier event is committed after a later one', async () => {
+  it('receives every event once, even if an earlier event is committed after a later one [trailCursor-1]', async () => {
     const follower = follow(await start());
     const commit = await begin(['slow']);
     await write('quick');

@@ -76,7 +76,7 @@ describe('the account page', () => {
     expect([namesOn(page), nextOf(page)]).toEqual([['instance 1', 'instance 2'], undefined]);
   });
 
-  it('shows fewer connections on a page if their scopes are long', async () => {
+  it('shows fewer connections on a page if their scopes are long [account-1]', async () => {
     const long = Array.from({ length: 100 }, (_, n) => `payment.to-pattern("pattern ${n}")`).join(' ');
     await connect(50, { scope: long });
     const page = await agent.get('/oauth/account');

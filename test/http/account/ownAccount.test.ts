@@ -103,7 +103,7 @@ describe.each([
     ['Password123', 'This password is one of the first that anyone would try.'],
     ['assent 2026!', 'too similar to your login, your name or the name of this service'],
     ['tabs\tand\tbells', 'The new password has characters that aren’t allowed.'],
-  ])('refuses a bad new password, and shows the form with an error: %j', async (wanted, sentence) => {
+  ])('refuses a bad new password with an error: %j [ownAccount-1]', async (wanted, sentence) => {
     const page = await send({ [field]: old(), new_password: wanted });
     expect([page.status, page.page]).toEqual([200, 'password']);
     expect(page.text).toContain(sentence);

@@ -68,7 +68,7 @@ const note = (kind: string, { count = 1, days = 0, by, from = '203.0.113.77' }: 
   );
 
 describe('a security warning', () => {
-  it('names the use of the payment password in another browser, with time and network', async () => {
+  it('names the use of the payment password in another browser, with time and network [safety-1]', async () => {
     const spending = requestOf(client, { scope: 'payment-shop' });
     await obtainCode(agent, spending, user);
     expect(await isSaid(agent, USED)).toBe(false);
@@ -155,7 +155,7 @@ describe('an older warning', () => {
     expect(again).toContain('2 times since ');
   });
 
-  it('stays visible after uses of the payment password in many networks', async () => {
+  it('stays visible after uses of the payment password in many networks [safety-2]', async () => {
     await note('replayed', { days: 1, by: client });
     for (let n = 1; n <= 12; n += 1) await note('approved', { by: client, from: `198.51.${n}.7` });
     const { text } = await agent.get('/oauth/account');
@@ -272,7 +272,7 @@ describe('“Stop everything”', () => {
     expect(left.text).toContain('Not everything is stopped yet. Press “Stop everything” again.');
   });
 
-  it('signs out other browsers, but disconnects no application yet, after too many decisions', async () => {
+  it('signs out other browsers, but disconnects no application yet, after too many decisions [safety-3]', async () => {
     const thief = await signedIn(server, user);
     await obtainToken(agent, client, user);
     const decided = 'update users set decisions = 2000, decided_at = clock_timestamp() where user_id = $1';

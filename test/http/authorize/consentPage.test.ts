@@ -30,7 +30,7 @@ describe('the sum of the application’s other connections', () => {
       [user.userId, clientId, count, scope],
     );
 
-  it('includes a large connection even if many small ones are newer', async () => {
+  it('includes a large connection even if many small ones are newer [consentPage-1]', async () => {
     await allow({ instance_name: 'large', scope: 'payment-shop.limit(1,912345)' });
     for (const name of ['1', '2', '3'])
       await allow({ instance_name: name, scope: 'payment-shop.limit(1,1)' });
@@ -71,7 +71,7 @@ describe('the sum of the application’s other connections', () => {
   });
 });
 
-it('the consent page compares each new limit with the earlier one, in both periods', async () => {
+it('the consent page compares each new limit with the earlier one, in both periods [consentPage-2]', async () => {
   await allow({ scope: 'incoming-transfers operation-history payment-shop.limit(1,500)' });
   const scope = 'incoming-transfers account-info payment-p2p payment-shop.limit(7,3000)';
   const page = await consentFor({ scope });

@@ -52,7 +52,7 @@ describe('the result message of a form', () => {
     expect(text).not.toMatch(/You are signed out|You have just allowed this request/);
   });
 
-  it('is not shown for a form from another site (CSRF)', async () => {
+  it('is not shown for a form from another site (CSRF) [http-forms-1]', async () => {
     await reachConsent(browser, requestOf(client), user);
     const answer = await browser.post('/oauth/consent', await foreignForm('y'), {
       'sec-fetch-site': 'cross-site',
@@ -190,7 +190,7 @@ describe('the sign-in form', () => {
     expect((await browser.submit(second, 'login', credentials())).location).toContain('another%20tab');
   });
 
-  it('refuses the token of another browser (login CSRF)', async () => {
+  it('refuses the token of another browser (login CSRF) [http-forms-2]', async () => {
     const [stranger, victim] = [newBrowser(), newBrowser()];
     const { action, fields } = formWith(await stranger.get(request()), 'login');
     await victim.get(request());

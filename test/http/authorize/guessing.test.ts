@@ -94,7 +94,7 @@ function newPlace(): string {
 }
 
 describe('guessing a password', () => {
-  it('is throttled after five attempts, also with the right password, and shows the wait time', async () => {
+  it('is throttled after five attempts, also with the right password, and shows the wait time [guessing-1]', async () => {
     const [place, victim] = [newPlace(), await server.createUser()];
     expect(await guessTimes(FREE_TRIES, place, victim.login)).toEqual(USED_UP);
     await lengthenWaits();
@@ -118,7 +118,7 @@ describe('guessing a password', () => {
     expect(await guessTimes(FREE_TRIES, place, user.login)).toEqual(USED_UP);
   });
 
-  it('is limited to five attempts even if a hundred are sent at once', async () => {
+  it('is limited to five attempts even if a hundred are sent at once [guessing-2]', async () => {
     const [place, user] = [newPlace(), await server.createUser()];
     await pool.query(LONG_WAITS);
     const pages = await Promise.all(
@@ -143,12 +143,12 @@ describe('guessing a password', () => {
   });
 
   const COUNTING: Record<string, (n: number, login: string) => Promise<Verdict>> = {
-    'is counted together for all spellings of a login': (n, login) =>
+    'is counted together for all spellings of a login [guessing-3]': (n, login) =>
       guess('198.18.0.2', n % 2 === 0 ? login.toUpperCase() : `\u200b${login}`),
     // The proxy adds the last address; the caller may have sent those before it.
-    'is counted by X-Forwarded-For only from trusted proxies': (n, login) =>
+    'is counted by X-Forwarded-For only from trusted proxies [guessing-4]': (n, login) =>
       guess(`203.0.113.${n}, 198.18.0.1`, login),
-    'is counted together for an IPv6 network of one subscriber': (n, login) =>
+    'is counted together for an IPv6 network of one subscriber [guessing-5]': (n, login) =>
       guess(`2001:db8:7:${n}::${n}`, login),
   };
 
@@ -189,7 +189,7 @@ describe('a known device', () => {
     return agent;
   }
 
-  it('can sign in each of its users, however often other devices at its address guess', async () => {
+  it('can sign in each of its users, however often other devices at its address guess [guessing-6]', async () => {
     const [home, user, other] = [newPlace(), await server.createUser(), await server.createUser()];
     const device = await knownDevice(home, user);
     const signsIn = async ({ login, password }: TestUser) => {
@@ -214,7 +214,7 @@ describe('a known device', () => {
     expect(await guess(home, user.login, user.password)).toBe('right');
   });
 
-  it('is not recognised for another login, with a changed or expired cookie, or after a password change', async () => {
+  it('is not recognised for another login, with a changed or expired cookie, or after a password change [guessing-7]', async () => {
     const [user, neighbour] = [await server.createUser(), await server.createUser()];
     const home = newPlace();
     await guessTimes(FREE_TRIES, home, user.login);
@@ -253,7 +253,7 @@ describe('a known device', () => {
   });
 });
 
-it('the throttle does not reveal at a shared address who signed in, or which logins exist or are blocked', async () => {
+it('the throttle does not reveal at a shared address who signed in, or which logins exist or are blocked [guessing-8]', async () => {
   const place = newPlace();
   const here = await server.createUser();
   const [elsewhere, blocked] = [await server.createUser(), await server.createUser()];
@@ -303,7 +303,7 @@ describe('guessing a payment password', () => {
     return pageAfter(agent, await press(agent, consent, 'allow'));
   }
 
-  it('is counted apart from guesses of the password, and throttled in the same way', async () => {
+  it('is counted apart from guesses of the password, and throttled in the same way [guessing-9]', async () => {
     const [place, user] = [newPlace(), await server.createUser()];
     const agent = at(place);
     await guessTimes(FREE_TRIES - 1, place, user.login);
@@ -316,7 +316,7 @@ describe('guessing a payment password', () => {
     expect(await tryConfirm(agent, payment, right)).toBe('right');
   });
 
-  it('is throttled for a thief of the password, but not on the device of the last confirmation', async () => {
+  it('is throttled for a thief of the password, but not on the device of the last confirmation [guessing-10]', async () => {
     const user = await server.createUser();
     const [home, thief] = [at(newPlace()), at(newPlace())];
     await obtainCode(home, requestOf(client, { scope: 'payment-shop' }), user);
@@ -373,7 +373,7 @@ describe('the attempt counters', () => {
   const contents = async () =>
     (await pool.query<{ row: string }>('select t::text as row from throttles t order by slot')).rows;
 
-  it('are not written by a throttled attempt, whatever its login', async () => {
+  it('are not written by a throttled attempt, whatever its login [guessing-11]', async () => {
     const [place, { login }] = [newPlace(), await server.createUser()];
     const longWait = `, free_at = clock_timestamp() + interval '25 seconds'`;
     await countThousand(() => guessTimes(FREE_TRIES, place, login), longWait);
@@ -389,7 +389,7 @@ describe('the attempt counters', () => {
     expect((await rules()).map(({ rule_id }) => rule_id)).not.toContain('too_many_tries');
   });
 
-  it('are rows of a table with a fixed number of slots', async () => {
+  it('are rows of a table with a fixed number of slots [guessing-12]', async () => {
     const { rows } = await pool.query<{ most: number; least: number }>(
       'select max(slot) as most, min(slot) as least from throttles',
     );
@@ -398,7 +398,7 @@ describe('the attempt counters', () => {
   });
 });
 
-it('the attempt counters also throttle right passwords after a thousand, to limit audit events', async () => {
+it('the attempt counters also throttle right passwords after a thousand, to limit audit events [guessing-13]', async () => {
   const [place, user] = [newPlace(), await server.createUser()];
   expect(await guess(place, user.login, user.password)).toBe('right');
   // Sets the latest counter to a thousand failures, without the wait for each.
@@ -410,7 +410,7 @@ it('the attempt counters also throttle right passwords after a thousand, to limi
   expect(await guess(newPlace(), user.login, user.password)).toBe('wait');
 });
 
-it('the audit trail has every sign-in and approval, and one event of password guessing per hour', async () => {
+it('the audit trail has every sign-in and approval, and one event of password guessing per hour [guessing-14]', async () => {
   const [place, user] = [newPlace(), await server.createUser()];
   await guessTimes(FREE_TRIES - 1, place, user.login);
   expect(await guess(place, user.login, user.password)).toBe('right');
@@ -430,7 +430,7 @@ it('the audit trail has every sign-in and approval, and one event of password gu
   expect((await pool.query(ofUnknown)).rowCount).toBe(0);
 });
 
-it('the server limits failures at the token endpoint per address with Retry-After, and still answers valid requests', async () => {
+it('the server limits failures at the token endpoint per address with Retry-After, and still answers valid requests [guessing-15]', async () => {
   const [guesser, elsewhere] = [at(newPlace()), at(newPlace())];
   const wrong = tokenRequestOf(client, 'never issued');
   for (let sent = 0; sent < 1_000; sent += 20) {

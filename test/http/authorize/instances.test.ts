@@ -80,7 +80,7 @@ describe('MAX_INSTANCES live authorizations of one user and application', () => 
     expect(live).toEqual([true, true, false]);
   });
 
-  it('are never exceeded by concurrent approvals of many sessions at two servers', async () => {
+  it('are never exceeded by concurrent approvals of many sessions at two servers [instances-1]', async () => {
     await fill();
     await press(agent, await agent.get('/oauth/account'), '/oauth/account/disconnect');
     const forms: { own: Agent; consent: Answer }[] = [];

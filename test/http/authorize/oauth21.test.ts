@@ -32,7 +32,7 @@ async function expectRule(answer: Answer, rule_id: string): Promise<void> {
   expect(await logOf(server, answer)).toMatchObject({ error: 'invalid_request', rule_id });
 }
 
-it('a request without PKCE is refused by POST and by GET, signed in or not', async () => {
+it('a request without PKCE is refused by POST and by GET, signed in or not [oauth21-1]', async () => {
   const client = await held();
   await reachPage(client, PKCE);
   await writingNothing(async () => {
@@ -54,7 +54,7 @@ it.each([
   ['after an empty query', 'https://shop.example/cb?', PKCE, ''],
   ['in the redirect from the receipt page', REGISTERED, { ...SPENDING, state: 's 1' }, '?state=s%201&'],
   ['in the redirect to a custom scheme', 'com.example.app:/cb', PKCE, '?'],
-])('the issuer (iss) precedes code and error %s', async (_where, redirectUri, fields, before) => {
+])('the issuer (iss) precedes code and error %s [oauth21-2]', async (_where, redirectUri, fields, before) => {
   const client = await held({ redirectUri });
   const allowed = await allow(client, fields);
   expect(allowed.location).toBe(`${redirectUri}${before}${ISS}&code=${flow.codeOf(allowed)}`);
@@ -62,7 +62,7 @@ it.each([
   expect(rejected.location).toBe(`${redirectUri}${before}${ISS}&error=access_denied`);
 });
 
-describe('the port of a loopback address', () => {
+describe('the port of a loopback address [oauth21-3]', () => {
   it.each([
     ['another port', REGISTERED, OTHER_PORT],
     ['no port', REGISTERED, 'http://127.0.0.1/cb'],

@@ -67,7 +67,7 @@ const scopeOf = async () => {
 };
 
 describe('a limit that the user lowers', () => {
-  it('is shown in the token response, introspection, the audit trail and on the account page', async () => {
+  it('is shown in the token response, introspection, the audit trail and on the account page [userLimits-1]', async () => {
     const answer = await exchange(codeOf(await allow(await consentFor(), LOWER)));
     expect(answer.scope).toBe(LOWERED);
     const told = await introspect(server, resource, String(answer.access_token));

@@ -90,8 +90,8 @@ describe('open connections', () => {
 
   it.each([
     ['send nothing', ''],
-    ['never end their headers', 'GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow:'],
-    ['never send the body they announce', post('/oauth/token', 'code=here').slice(0, -4)],
+    ['never end their headers [connections-1]', 'GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow:'],
+    ['never send the body they announce [connections-2]', post('/oauth/token', 'code=here').slice(0, -4)],
   ])('do not keep other clients out if they %s', async (_what, sent) => {
     await start({ maxConnections: 10 });
     for (let round = 0; round < 4; round += 1) {
@@ -101,7 +101,7 @@ describe('open connections', () => {
     expect(server.logLines.filter((line) => /"level":(50|60|"error")/.test(line))).toEqual([]);
   });
 
-  it('stay open during requests: one network gets a limited share, and others can connect', async () => {
+  it('stay open during requests: one network gets a limited share, and others can connect [connections-3]', async () => {
     const { ask, release } = await startHolding({ maxConnections: 20 });
     const busy = [];
     for (let n = 0; n < 18; n += 1) busy.push(await ask());

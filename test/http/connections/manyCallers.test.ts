@@ -30,7 +30,7 @@ describe('many concurrent callers', () => {
     expect(times('health-tables')).toBeLessThanOrEqual(Math.ceil(seconds));
   });
 
-  it('revoke exactly their own tokens, in one SQL statement for simultaneous requests', async () => {
+  it('revoke exactly their own tokens, in one SQL statement for simultaneous requests [manyCallers-1]', async () => {
     const client = await server.createClient();
     const users = Array.from({ length: 40 }, () => server.createUser());
     const tokens = await Promise.all(

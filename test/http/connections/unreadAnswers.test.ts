@@ -42,7 +42,7 @@ describe('a response', () => {
     new Promise<number>((resolve) => app.server.getConnections((_error, count) => resolve(count)));
   const expectEnded = () => expect.poll(openConnections).toBe(0);
 
-  it('that is not read is aborted, with its connection', async () => {
+  it('that is not read is aborted, with its connection [unreadAnswers-1]', async () => {
     const socket = await open(await serve(1_000, 60_000));
     socket.write(get('/large'));
     await expect.poll(openConnections).toBe(1);
@@ -91,7 +91,7 @@ describe('a connection with pipelined requests', async () => {
   });
 
   it.each(['/oauth/account', '/nowhere', '/%FF', '/oauth/authorize', '/metrics'])(
-    'is closed at once after 500 requests, of which at most 17 are processed: %s',
+    'is closed at once after 500 requests, of which at most 17 are processed: %s [unreadAnswers-2]',
     async (path) => {
       const socket = await open(server.baseUrl);
       const logged = server.logLines.length;

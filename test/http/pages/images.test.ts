@@ -42,7 +42,7 @@ const { clientId } = await server.createClient({ logo: drawn });
 const { clientId: other } = await server.createClient({ logo: taken });
 const { clientId: none } = await server.createClient();
 
-it('the logo of the service is served unchanged under its hash, with headers that sandbox it', async () => {
+it('the logo of the service is served unchanged under its hash, with headers that sandbox it [images-1]', async () => {
   await expectImage(await get(path), SVG, brandLogo.body);
 });
 
@@ -81,7 +81,7 @@ describe('the logo of an application', () => {
     await expectNone(await fetch(`${fresh.baseUrl}/oauth/logo/${clientId}-${drawn.file}`));
   });
 
-  it('is read from the database once, and cached until 256 other logos are requested', async () => {
+  it('is read from the database once, and cached until 256 other logos are requested [images-2]', async () => {
     const { clientId: loved } = await server.createClient({ logo: drawn });
     const address = `/oauth/logo/${loved}-${drawn.file}`;
     await expectImage(await get(address), SVG, drawn.body);

@@ -56,7 +56,7 @@ describe.each([
 ])('$path', ({ path, right, more, long, lengths, expectRefused }) => {
   const parameters = Object.keys({ ...right, ...more });
 
-  it.each(parameters)('refuses a duplicate %s', async (name) => {
+  it.each(parameters)('refuses a duplicate %s [http-badInput-1]', async (name) => {
     const twice = `${new URLSearchParams({ ...more, ...right })}&${name}=x`;
     await expectRefused(await agent.post(path, twice));
   });
@@ -81,7 +81,7 @@ describe.each([
   });
 });
 
-it.each(['scope[a]=b', 'scope.a=b'])('does not read the nested key %s as scope', async (nested) => {
+it.each(['scope[a]=b', 'scope.a=b'])('reads no scope from the key %s [http-badInput-2]', async (nested) => {
   const rest = change(requestOf(client), { scope: undefined });
   const answer = await agent.post('/oauth/authorize', `${new URLSearchParams(rest)}&${nested}`);
   await expectPage(answer, 'invalid_scope');
@@ -115,7 +115,7 @@ describe('a request with too many parameters', () => {
       '/oauth/account/warnings',
       '/oauth/account/password',
     ],
-  ])('is refused at %s', async (path) => {
+  ])('is refused at %s [http-badInput-3]', async (path) => {
     await expectPage(await agent.post(path, fields(path === '/oauth/consent' ? 265 : 65)));
   });
 

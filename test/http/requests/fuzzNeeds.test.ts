@@ -53,7 +53,7 @@ async function expectNotDone(route: Route, request: RawRequest): Promise<void> {
 
 describe('a request that is valid except for one value', { timeout: FUZZ_TIMEOUT_MS }, () => {
   it.each(GUARDED.filter((route) => !BEARERS_ONLY.includes(route)))(
-    'with a value of another user is not carried out: %s',
+    'with a value of another user is not carried out: %s [fuzzNeeds-1]',
     async (route) => {
       const [own, others] = [samples[route], samplesOfAnother[route]];
       const needs = needsOf(route).filter((need) => needOf(own, need) !== needOf(others, need));
@@ -62,7 +62,7 @@ describe('a request that is valid except for one value', { timeout: FUZZ_TIMEOUT
     },
   );
 
-  it.each(OWN_FORMS)('from another site is not carried out: %s', async (route) => {
+  it.each(OWN_FORMS)('from another site is not carried out: %s [fuzzNeeds-2]', async (route) => {
     const elsewhere = { ...samples[route].headers, 'sec-fetch-site': 'cross-site' };
     await expectNotDone(route, writeRequest(route, { ...samples[route], headers: elsewhere }));
   });

@@ -27,7 +27,7 @@ describe('the server over https', async () => {
     expect(answer.headers.get('strict-transport-security')).toMatch(/^max-age=\d{8,}/);
   });
 
-  it('restricts its cookies to this host and https, and ignores a session cookie without __Host-', async () => {
+  it('restricts its cookies to this host and https, and ignores a session cookie without __Host- [headers-1]', async () => {
     const { login, password } = await server.createUser();
     const plain = { 'x-forwarded-proto': 'http', forwarded: 'proto=http', 'x-forwarded-ssl': 'off' };
     const agent = new Agent(server.baseUrl, plain);

@@ -89,7 +89,7 @@ describe('a request with ambiguous framing', () => {
     ['an empty request target', get('', '')],
     ['a header of 33,000 bytes', get(`X: ${'x'.repeat(33_000)}\r\n`)],
     ['a request target of 33,000 bytes', get('', `/health/live?${'x'.repeat(33_000)}`)],
-  ])('is refused, and no bytes after it are read: %s', async (_what, bytes) => {
+  ])('is refused, and no bytes after it are read: %s [smuggling-1]', async (_what, bytes) => {
     const { answers } = await converse(server.baseUrl, bytes + NEXT);
     const said =
       /This request can’t be read|The request is not valid HTTP|The headers of the request are too/;

@@ -15,7 +15,7 @@ const OF_PEOPLE = [
 it.each([
   ...OF_PROGRAMS.map((path) => [path, 'application/json']),
   ...OF_PEOPLE.map((path) => [path, 'text/html; charset=utf-8']),
-])('an unknown path gets 404: %s as %s', async (path, type) => {
+])('an unknown path gets 404: %s as %s [unknownPaths-1]', async (path, type) => {
   const answer = await new Agent(server.baseUrl).get(server.baseUrl + path);
   expect([answer.status, answer.headers.get('content-type')]).toEqual([404, type]);
 });

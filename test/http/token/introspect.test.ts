@@ -13,7 +13,7 @@ const ask = (token: string, authorization = resource) =>
   agent.post('/oauth/introspect', { token }, { authorization });
 
 describe('RFC 7662: introspection', () => {
-  it('returns user, grant, lifetime and limits, and omits absent values', async () => {
+  it('returns user, grant, lifetime and limits, and omits absent values [introspect-1]', async () => {
     const scope =
       'account-info payment.to-account("41001").limit(7,250.50) payment-shop money-source("card")';
     const account = { right: 'payment.to-account', target: '41001', target_type: 'account' };
@@ -47,7 +47,7 @@ describe('RFC 7662: introspection', () => {
     expect(Object.values(poor)).not.toContain(null);
   });
 
-  it('returns one grant_id for all authorizations of a user, an application and an instance', async () => {
+  it('returns one grant_id for all authorizations of a user, an application and an instance [introspect-2]', async () => {
     const [other, someone] = await Promise.all([server.createClient(), server.createUser()]);
     const idOf = async (token: string) => (await told(token)).grant_id;
     const authorize = async (fields: Record<string, string> = {}, as = client) =>
@@ -94,7 +94,7 @@ describe('RFC 7662: introspection', () => {
     expect(await told(token)).toMatchObject({ scope, rights: [right], payment_limits: [right] });
   });
 
-  it('refuses the credentials of an application, all other wrong credentials, and a missing token', async () => {
+  it('refuses the credentials of an application, all other wrong credentials, and a missing token [introspect-3]', async () => {
     const asClient = `Basic ${btoa(`${client.clientId}:${client.clientSecret}`)}`;
     for (const other of ['', 'Basic', 'Basic !!!', `Basic ${btoa('x:')}`, asClient, 'Bearer x']) {
       const { status, headers, body } = await ask('x', other);

@@ -4,7 +4,7 @@ import { useServer } from '../../support/server.ts';
 
 const server = await useServer();
 
-it('RFC 8414: publishes true metadata for client libraries', async () => {
+it('RFC 8414: publishes true metadata for client libraries [metadata-1]', async () => {
   const answer = await new Agent(server.baseUrl).get('/.well-known/oauth-authorization-server');
   expect(answer.headers.get('content-type')).toBe('application/json');
   expect(JSON.parse(answer.body)).toEqual({

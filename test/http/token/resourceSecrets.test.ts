@@ -24,7 +24,7 @@ const ask = async ({ resourceId, resourceSecret }: Known) => {
 const wrongSecret = async () => ask({ ...(await register()), resourceSecret: 'wrong' });
 
 describe('a resource server', () => {
-  it('has several secrets at a time, and a retired one is refused like a wrong one', async () => {
+  it('has several secrets at a time, and a retired one is refused like a wrong one [resourceSecrets-1]', async () => {
     const first = await register();
     const { resourceId } = first;
     const added = await perform(resources.secret.add, olga, { resourceId });

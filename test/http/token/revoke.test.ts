@@ -14,7 +14,7 @@ const credentialsOf = ({ clientId, clientSecret }: TestClient) => ({
 
 describe('RFC 7009: token revocation', () => {
   it.each([true, false])(
-    'revokes the token of the application (confidential: %s), with the same response the second time',
+    'revokes the token of the application (confidential: %s), with the same response the second time [revoke-1]',
     async (verified) => {
       const client = await server.createClient({ verified });
       const token = await tokenFor(client);
@@ -29,7 +29,7 @@ describe('RFC 7009: token revocation', () => {
     },
   );
 
-  it('answers unknown, malformed and other clients’ tokens alike, and revokes none', async () => {
+  it('answers unknown, malformed and other clients’ tokens alike, and revokes none [revoke-2]', async () => {
     const [client, other] = [await server.createClient(), await server.createClient()];
     const foreign = await tokenFor(other);
     const neverIssued = `${foreign.slice(0, -43)}${newSecret()}`;
