@@ -64,7 +64,7 @@ describe('a request without a valid operator token', () => {
     expect(logLines.join('')).not.toContain(token);
   });
 
-  it('gets 429 after 20 in a minute from one address, where a valid token still works [admin-badInput-1]', async () => {
+  it('gets 429 after too many from one address, where a valid token still works [admin-badInput-1]', async () => {
     const other = await ownDatabase();
     const url = await openAdmin(other.pool, [], onTestFinished);
     const answers = [];

@@ -116,7 +116,7 @@ describe('an invalid confirmation of the provider', () => {
     expect([sessionOf(agent), (await agent.get('/oauth/account')).page]).toEqual([session, 'account']);
   });
 
-  it('is refused if auth_time is over 10 seconds before the redirect, or in the future [providerPayments-1]', async () => {
+  it('is refused if auth_time is too long before the redirect, or in the future [providerPayments-1]', async () => {
     const answered = async (secondsBefore: number) => {
       const callback = await confirming();
       const left = Math.ceil(begunIn(server, agent).at / 1000);
@@ -336,7 +336,7 @@ describe('the authorization_details of a payment (RFC 9396)', () => {
     });
   });
 
-  it('leave out the limits of a long request, whose address stays below 8 KB', async () => {
+  it('leave out the limits of a long request, whose address stays short enough for proxies', async () => {
     await offering([TYPE], async () => {
       const rights = Array.from(
         { length: 70 },

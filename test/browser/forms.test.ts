@@ -309,7 +309,7 @@ describe('the Allow button just after the page appears', () => {
     await answered;
   });
 
-  it.each(['light', 'dark'] as const)('has a contrast of 3 or more in %s mode', async (colorScheme) => {
+  it.each(['light', 'dark'] as const)('has enough contrast in %s mode', async (colorScheme) => {
     await open({ colorScheme });
     await reachSleeping();
     // Of its text with it, and of it with the page around it.

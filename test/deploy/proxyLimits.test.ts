@@ -85,7 +85,7 @@ describe.each(PROXIES)('$name', ({ version, takesAddress, ...kind }) => {
         ['an IPv6 /48', ['2001:db8:1::7', '2001:db8:1:2::7', '2001:db8:1:a:b:c:d:e'], '2001:db8:2::7'],
         ['an IPv4-mapped IPv6 address', ['::ffff:192.0.2.7'], '::ffff:192.0.2.8'],
       ])(
-        'answers 429 after a thousand requests from %s, and 200 to another network [proxyLimits-1]',
+        'answers 429 after too many requests from %s, and 200 to another network [proxyLimits-1]',
         async (_what, network, neighbour) => {
           reached = 0;
           const answers: string[] = [];

@@ -65,7 +65,7 @@ describe('a user who changes the password', () => {
     ['password', 'wait', 'password_changed'],
     ['payment password', 'right', 'payment_password_changed'],
   ] as const)(
-    'is throttled after five wrong entries of the old %s (result of a correct sign-in then: %j)',
+    'is throttled after wrong entries of the old %s (result of a correct sign-in then: %j)',
     async (kind, verdict, event) => {
       const { login, password, paymentPassword } = by.user;
       const right = { kind, currentPassword: kind === 'password' ? password : (paymentPassword ?? '') };

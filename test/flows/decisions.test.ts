@@ -172,7 +172,7 @@ it.each(Object.entries(CHANGES))(
   },
 );
 
-it('a user has at most a hundred sessions: another sign-in ends the oldest [decisions-4]', async () => {
+it('a user has a limited number of sessions: another sign-in ends the oldest [decisions-4]', async () => {
   const first = await signedIn(server, user);
   await pool.query(
     `insert into sessions (session_hash, user_id)

@@ -26,7 +26,7 @@ const ask = async (text: string, values: unknown[] = []) => (await pool.query(te
 const OLGA = { db: pool, operator: 'olga', progress() {} };
 
 describe('revoking all authorizations of an application', () => {
-  it('records each authorization, at most 500 in a transaction, even if interrupted and repeated', async () => {
+  it('records each authorization, a limited number in a transaction, even if interrupted and repeated', async () => {
     const { client, user } = await actorsAt(server);
     const { clientId } = client;
     await insertGrants(server, { client, user, count: 1_201 });

@@ -33,7 +33,7 @@ describe('the CSRF token of a form', () => {
   });
 
   it.each(['sign-out', 'disconnect', 'stop-everything'] as const)(
-    'is valid as long as a session, 12 hours: %s',
+    'is valid as long as a session: %s',
     (action) => {
       const token = signForm(context, { ...form, action });
       const found = [11.9, 12].map((hours) => {

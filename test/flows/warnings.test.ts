@@ -61,7 +61,7 @@ describe('the warnings for a user', () => {
     expect(await find(other.session)).toBeNull();
   });
 
-  it('include only alarming events of the last 30 days, and none of other users', async () => {
+  it('include only alarming events of the last weeks, and none of other users', async () => {
     const [{ user, session }, other] = [await signedIn(), await signedIn()];
     const calm = HISTORY_KINDS.filter((kind) => !(WARNING_KINDS as readonly string[]).includes(kind));
     for (const kind of calm) await note(user, kind, '1 hour');
@@ -72,7 +72,7 @@ describe('the warnings for a user', () => {
     expect(kindsOf(await find(session))).toEqual(['replayed']);
   });
 
-  it('list at most ten events at once, newest first, with a note if there are more', async () => {
+  it('list some events at once, newest first, with a note if there are more', async () => {
     const { user, session } = await signedIn();
     const clients = Array.from({ length: 10 }, (_, n) => `client ${n}`);
     for (const [hours, client] of clients.entries())

@@ -92,7 +92,7 @@ describe('assent grant list --client', () => {
     expect(await rowsOf(`grant list --client big --login ${login}`)).toEqual([grant]);
   });
 
-  it('shows rights in the same sentences as the pages, in at most 80 columns', async () => {
+  it('shows rights in the same sentences as the pages, as wide as a terminal at most', async () => {
     const scope = 'account-info payment.to-pattern("337").limit(7,500) money-source("wallet","card")';
     await plant(database, `update grants set scope = '${scope}' where instance_name = 'Person-100001'`);
     const { stdout } = await assent('grant list --client big --limit 1');

@@ -530,7 +530,7 @@ describe('an irreversible command', () => {
   });
 });
 
-it('a password of fewer than 8 characters is refused by user create and user set-password without --allow-weak', async () => {
+it('a short password is refused by user create and user set-password without --allow-weak', async () => {
   for (const [line, stdin] of [
     ['user create hanna --name Hanna --password-stdin', '1234567\n'],
     ['user set-password hanna --password-stdin', 'long enough\n1234567\n'],

@@ -28,7 +28,7 @@ it('a server starts while the provider is unreachable, and signs users in once i
   expect(await json('user list')).toMatchObject([{ external_id: wallet.user.sub, login: wallet.user.sub }]);
 });
 
-it.runIf(process.platform === 'linux')('memory is limited for provider responses of 150 MB', async () => {
+it.runIf(process.platform === 'linux')('memory is limited for very large provider responses', async () => {
   const wallet = await openWallet();
   onTestFinished(wallet.down);
   const { server } = await startWith(wallet);

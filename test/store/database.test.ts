@@ -107,7 +107,7 @@ describe('a transaction', () => {
 describe('a query read in pages', () => {
   const list = statement('', 'select n from generate_series(1, 1201) n')();
 
-  it('returns its connection to the pool: a hundred in sequence use only one', async () => {
+  it('returns its connection to the pool: many in sequence use only one', async () => {
     const opened = ownPool(database.url);
     const backends = new Set<number>();
     for (let time = 0; time < 100; time += 1) {

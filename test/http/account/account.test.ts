@@ -30,7 +30,7 @@ const namesOn = ({ body }: Answer) => {
 const plain = (text = '') => text.replaceAll(/[\u2068\u2069]/g, '').replaceAll('\u00a0', ' ');
 
 describe('the account page', () => {
-  it('shows 6,000 connections in pages, newest first, with a link back to the first page', async () => {
+  it('shows many connections in pages, newest first, with a link back to the first page', async () => {
     await connect(6_000);
     let page = await agent.get('/oauth/account');
     expect(page.body.length).toBeLessThan(60_000);
@@ -64,7 +64,7 @@ describe('the account page', () => {
     expect(namesOn(after)).toEqual([...namesOn(second).slice(1), 'instance 21']);
   });
 
-  it('shows connections that are older than 3,000 others, which have ended', async () => {
+  it('shows connections that are older than many others, which have ended', async () => {
     await connect(3_000, { expired: true });
     const other = await server.createClient({ name: 'Old Friend' });
     await insertGrants(server, { user, client: other, count: 2 });

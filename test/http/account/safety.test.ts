@@ -118,7 +118,7 @@ it.each(PAGES)(
 const MORE = 'There is more in your history.';
 
 describe('an older warning', () => {
-  it('stays visible after 201 later password guesses, more than the page reads', async () => {
+  it('stays visible after more password guesses than the page reads', async () => {
     await note('approved', { days: 1, by: client });
     await note('password_guessed', { count: 201 });
     expect(await isSaid(agent, `${USED}, for Corner Shop`)).toBe(true);
@@ -211,7 +211,7 @@ describe('a sign-in', () => {
 const ACTION = '/oauth/account/stop';
 
 describe('“Stop everything”', () => {
-  it('is not reported complete while one authorization is live, even behind 3,000 ended ones', async () => {
+  it('is not reported complete while one authorization is live, even behind many ended ones', async () => {
     await obtainToken(agent, client, user);
     await pool.query("update grants set confirmed_at = confirmed_at - interval '1 day'");
     await insertGrants(server, { user, client, count: 3_000, expired: true });

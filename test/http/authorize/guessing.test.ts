@@ -94,7 +94,7 @@ function newPlace(): string {
 }
 
 describe('guessing a password', () => {
-  it('is throttled after five attempts, also with the right password, and shows the wait time [guessing-1]', async () => {
+  it('is throttled after some attempts, also with the right password, and shows the wait time [guessing-1]', async () => {
     const [place, victim] = [newPlace(), await server.createUser()];
     expect(await guessTimes(FREE_TRIES, place, victim.login)).toEqual(USED_UP);
     await lengthenWaits();
@@ -118,7 +118,7 @@ describe('guessing a password', () => {
     expect(await guessTimes(FREE_TRIES, place, user.login)).toEqual(USED_UP);
   });
 
-  it('is limited to five attempts even if a hundred are sent at once [guessing-2]', async () => {
+  it('is limited to the same number of attempts even if many are sent at once [guessing-2]', async () => {
     const [place, user] = [newPlace(), await server.createUser()];
     await pool.query(LONG_WAITS);
     const pages = await Promise.all(
@@ -239,7 +239,7 @@ describe('a known device', () => {
     expect(await verdictWith(cookie, changed.password)).toBe('wait');
   });
 
-  it('has a host-only cookie that scripts can’t read, for 90 days, renewed at each sign-in', async () => {
+  it('has a host-only cookie that scripts can’t read, renewed at each sign-in', async () => {
     const user = await server.createUser();
     const cookiesAfter = async (password = user.password) =>
       (await signIn(at(newPlace()), user.login, password)).headers.getSetCookie().join('\n');
@@ -398,7 +398,7 @@ describe('the attempt counters', () => {
   });
 });
 
-it('the attempt counters also throttle right passwords after a thousand, to limit audit events [guessing-13]', async () => {
+it('the attempt counters also throttle very many right passwords, to limit audit events [guessing-13]', async () => {
   const [place, user] = [newPlace(), await server.createUser()];
   expect(await guess(place, user.login, user.password)).toBe('right');
   // Sets the latest counter to a thousand failures, without the wait for each.

@@ -118,7 +118,7 @@ describe('a custom payment right', () => {
     expect((await agent.get('/oauth/account')).text).toContain('Платить баллами: «corner»');
   });
 
-  it('can be requested for 300 targets at once, each with a field for its limit', async () => {
+  it('can be requested for many targets at once, each with a field for its limit', async () => {
     client = await server.createClient({ userLimits: true });
     const scope = Array.from({ length: 300 }, (_, n) => `t("${n}")`).join(' ');
     const limits = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`limit_${n}`, '99.50']));

@@ -122,7 +122,7 @@ describe('the redirect to the provider', () => {
     });
   });
 
-  it('limits its cookie to this host, https and ten minutes', async () => {
+  it('limits its cookie to this host, https and some minutes', async () => {
     await at({ baseUrl: 'https://pay.example' }, async (agent) => {
       const answer = await agent.get('/oauth/sign-in');
       expect(queryOf(answer.location ?? '').redirect_uri).toBe('https://pay.example/oauth/sign-in/callback');
@@ -327,7 +327,7 @@ describe('the name of a user', () => {
     ['a family that would be cut in two', `${'a'.repeat(97)}👩‍👩‍👧bc`, 'a'.repeat(97)],
     ['an accent that would be cut off', `${'a'.repeat(99)}x\u0330bc`, 'a'.repeat(99)],
     ['exactly 100', `${'я'.repeat(99)}ж`, `${'я'.repeat(99)}ж`],
-  ])('is cut to 100 characters between two graphemes: %s', async (_what, name, expected) => {
+  ])('is cut to its limit between two graphemes: %s', async (_what, name, expected) => {
     wallet.user = { ...wallet.user, name };
     expect((await comeBack()).name).toBe(expected);
   });
@@ -454,7 +454,7 @@ describe('a failing provider', () => {
     ['/token', { 'content-encoding': 'gzip' }],
     ['/jwks', {}],
     ['/.well-known/openid-configuration', {}],
-  ])('causes a 503 page if its response from %s exceeds 1 MB (headers: %o)', async (path, headers) => {
+  ])('causes a 503 page if its response from %s is too large (headers: %o)', async (path, headers) => {
     const isFirst = path.startsWith('/.well-known');
     await at({}, async (agent) => {
       const callback = isFirst

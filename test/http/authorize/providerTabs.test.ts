@@ -63,7 +63,7 @@ describe('several tabs', () => {
 
   it.each([
     ['are limited to four: a fifth ends the oldest', 0, [false, true, true, true, true]],
-    ['share 6,500 characters of cookies: earlier long requests are dropped', 2_400, [false, false, true]],
+    ['share the space for cookies: earlier long requests are dropped', 2_400, [false, false, true]],
   ])('%s', async (_what, bytes, kept) => {
     const agent = browser();
     const callbacks: string[] = [];
@@ -151,7 +151,7 @@ it.each([
   expect((await goOn(wallet, agent, againOf(answer) ?? '')).page).toBe('consent');
 });
 
-it('sign-in cookies that are forged or too many are removed, at most 20 at once', async () => {
+it('sign-in cookies that are forged or too many are removed, a limited number at once', async () => {
   const agent = browser();
   const made = Array.from({ length: 30 }, (_, index) => `assent_sign_in_${index}`);
   for (const name of [...made, 'assent_sign_in_', 'assent_sign_in_x-y']) agent.cookies.set(name, newSecret());

@@ -129,7 +129,7 @@ describe('a request with too many parameters', () => {
     },
   );
 
-  it('is refused as an authorization request, by POST and by GET; 64 parameters are accepted', async () => {
+  it('is refused as an authorization request, by POST and by GET; one parameter fewer is accepted', async () => {
     const known = requestOf(client);
     const sent = (count: number) =>
       `${new URLSearchParams(known)}&${fields(count - Object.keys(known).length)}`;
