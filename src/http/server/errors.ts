@@ -12,7 +12,7 @@ import { networkOf } from '../../rules/common/network.ts';
 import type { RuleId } from '../../rules/common/refusals.ts';
 import { emit } from '../../signals/events.ts';
 import type { DatabaseWatch } from '../../watch/databaseWatch.ts';
-import { type Cause, type DeadEnd, errorPage, reasonOfRule } from '../pages/deadEnds.ts';
+import { type Cause, type DeadEnd, describeError, ERROR_PAGE, reasonOfRule } from '../pages/errorPage.ts';
 import { showPage } from '../pages/views.ts';
 import { NOT_A_FORM, pathOf, targetOf } from '../request/parameters.ts';
 import { noteRefusal } from '../request/requestLog.ts';
@@ -129,7 +129,7 @@ function answerError(reply: FastifyReply, response: ErrorResponse): FastifyReply
     return sendJson(reply, status, { error, error_description: full });
   }
   const code = SHOWN_CODES.find((shown) => shown === error) ?? null;
-  return showPage(reply, errorPage(reply.request, { ...response, code }), status);
+  return showPage(reply, ERROR_PAGE, describeError(reply.request, { ...response, code }), status);
 }
 
 /** Fastify's own request errors (too long, unreadable type) are `invalid_request` too. */

@@ -10,8 +10,11 @@ import { emit } from '../../../signals/events.ts';
 import { readCookie, setCookie } from '../../browser/cookies.ts';
 import { limitField, OWN_FORM, receiveRequestForm, sessionOf } from '../../browser/forms.ts';
 import { forgetOutcome, lastOutcome, type OutcomeNote, rememberOutcome } from '../../browser/outcomes.ts';
-import { refuseAttempt, refuseDecision, refuseForm, showFull } from '../../pages/notices.ts';
-import { backToRequest, decisionPath, seeOther, showConfirm, showReceipt } from '../../pages/steps.ts';
+import { backToRequest, decisionPath, seeOther } from '../../browser/redirects.ts';
+import { showConfirm } from '../../pages/confirmPage.ts';
+import { refuseAttempt, refuseDecision, refuseForm } from '../../pages/formErrors.ts';
+import { showFull } from '../../pages/noticePage.ts';
+import { showReceipt } from '../../pages/receiptPage.ts';
 import { queryParameters } from '../../request/parameters.ts';
 
 /** The decision, its confirmation and its receipt (contract 1.2). An invalid form only shows the request again. */
