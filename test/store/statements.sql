@@ -921,6 +921,20 @@ on conflict (slot) do update
        status = excluded.status, error = excluded.error, rule = excluded.rule, rule_id = excluded.rule_id,
        client_id = excluded.client_id;
 
+-- request-find(text[], bytea[]) → n integer, clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, revision integer, createdAt timestamp with time zone, most json, sessionHash bytea, userId uuid, login text, userName text, userStatus text, externalId text, paymentPasswordHash text, now timestamp with time zone, unseen boolean
+select n::int as n, c.*, s.* from unnest($1::text[], $2::bytea[]) with ordinality as input (client_id, session_hash, n)
+  left join lateral (select client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
+  allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21, revision, created_at as "createdAt",
+  case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most from clients where client_id = input.client_id offset 0) c on true
+  left join lateral (
+select s.session_hash as "sessionHash", u.user_id as "userId", u.login, u.name as "userName", u.status as "userStatus",
+       u.external_id as "externalId", u.payment_password_hash as "paymentPasswordHash", clock_timestamp() as now,
+       s.seen_at < clock_timestamp() - interval '1 minute' as unseen
+  from (select * from sessions where session_hash = input.session_hash offset 0) s
+ cross join lateral (select * from users where user_id = s.user_id offset 0) u
+ where u.status = 'active' and not (s.seen_at < clock_timestamp() - interval '30 minutes'
+                     or s.created_at < clock_timestamp() - interval '12 hours')) s on true;
+
 -- resource-delete(text) → resource_id text
 delete from resources where resource_id = $1 returning resource_id;
 
@@ -989,15 +1003,15 @@ insert into audit_events (kind, user_id, address, reference)
 -- session-delete-of-user(uuid) → nothing
 delete from sessions where user_id = $1;
 
--- session-find(bytea[]) → n integer, sessionHash bytea, userId uuid, login text, name text, status text, externalId text, paymentPasswordHash text, now timestamp with time zone, unseen boolean
-select n::int as n, s.session_hash as "sessionHash", u.user_id as "userId", u.login, u.name, u.status,
+-- session-find(bytea[]) → n integer, sessionHash bytea, userId uuid, login text, userName text, userStatus text, externalId text, paymentPasswordHash text, now timestamp with time zone, unseen boolean
+select n::int as n, s.* from unnest($1::bytea[]) with ordinality as input (session_hash, n) cross join lateral (
+select s.session_hash as "sessionHash", u.user_id as "userId", u.login, u.name as "userName", u.status as "userStatus",
        u.external_id as "externalId", u.payment_password_hash as "paymentPasswordHash", clock_timestamp() as now,
        s.seen_at < clock_timestamp() - interval '1 minute' as unseen
-  from unnest($1::bytea[]) with ordinality as input (session_hash, n)
- cross join lateral (select * from sessions where session_hash = input.session_hash offset 0) s
+  from (select * from sessions where session_hash = input.session_hash offset 0) s
  cross join lateral (select * from users where user_id = s.user_id offset 0) u
  where u.status = 'active' and not (s.seen_at < clock_timestamp() - interval '30 minutes'
-                     or s.created_at < clock_timestamp() - interval '12 hours');
+                     or s.created_at < clock_timestamp() - interval '12 hours')) s;
 
 -- session-insert(uuid, text, text, bytea, bytea, text, text, text, boolean, text, text, timestamp with time zone) → valid boolean, language text, late boolean
 with locked as (
