@@ -24,6 +24,8 @@ interface ErrorResponse extends DeadEnd {
   readonly error: string;
   /** For readers of the JSON. */
   readonly description: string;
+  /** Where no page is asked for, whatever the address. */
+  readonly inJson?: true;
 }
 
 /** Answers every error of every route. One that is neither a refusal nor a 503 is internal, logged with its cause. */
@@ -121,10 +123,10 @@ const SHOWN_CODES = ['invalid_request', 'invalid_scope', 'unauthorized_client'] 
 
 /** Answers with JSON (contract 7.2) or a page (7.1), depending on the route, never with a redirect. */
 function answerError(reply: FastifyReply, response: ErrorResponse): FastifyReply {
-  const { status, error, description } = response;
+  const { status, error, description, inJson } = response;
   const { id: reference, routeOptions, server } = reply.request;
   const answers = answersAt(server.routeTable, routeOptions.url ?? pathOf(reply.request));
-  if (answers === 'json' || response === NO_OPENID) {
+  if (answers === 'json' || inJson) {
     const full = status < 500 ? description : `${description} Reference ${reference}.`;
     return sendJson(reply, status, { error, error_description: full });
   }
@@ -147,6 +149,7 @@ function asOAuthError(error: FastifyError): OAuthError | null {
 const NOT_FOUND = response(404, 'not_found', 'Not found.', 'notFound');
 const NO_OPENID = {
   ...NOT_FOUND,
+  inJson: true as const,
   description: 'Not an OpenID provider: its OAuth metadata is at /.well-known/oauth-authorization-server.',
 };
 const TOO_MANY_FAILURES = response(
