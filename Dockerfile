@@ -9,6 +9,7 @@ COPY views views
 COPY demo/wallet demo/wallet
 COPY docs/openapi.json docs/
 COPY migrations migrations
+COPY deploy/postgresql deploy/postgresql
 COPY src src
 RUN node scripts/bundle.mjs /image
 

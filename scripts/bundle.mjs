@@ -37,7 +37,15 @@ const { output } = await bundle.write({
   sourcemapExcludeSources: true,
   sourcemapPathTransform: (file, map) => join('..', relative(ROOT, resolve(map, '..', file))),
 });
-for (const part of ['bin', 'demo/wallet', 'docs/openapi.json', 'migrations', 'package.json', 'views'])
+for (const part of [
+  'bin',
+  'demo/wallet',
+  'deploy/postgresql',
+  'docs/openapi.json',
+  'migrations',
+  'package.json',
+  'views',
+])
   cpSync(join(ROOT, part), join(folder, part), { recursive: true });
 
 const isLabel = (file) => /^package\.json$|(^|\/)(licen[cs]e|notice)[^/]*$/i.test(file);

@@ -35,8 +35,6 @@ export const CHANGE_OPTIONS = {
   ...SETTING_OPTIONS,
   logo: () => [LOGO, new Option('--no-logo', 'remove the logo')],
   reviewed: (derived: Option) => [derived, new Option('--not-reviewed', 'unmark it').conflicts('reviewed')],
-  userLimits: (derived: Option) => [derived, new Option('--no-user-limits', 'users can’t lower limits')],
-  oauth21: (derived: Option) => [derived, new Option('--no-oauth-2.1', 'enforce only OAuth 2.0')],
 };
 
 export function readSettings({ right, most, site, logo, notReviewed }: Options) {

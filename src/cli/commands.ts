@@ -83,7 +83,8 @@ export function command<Input extends z.ZodObject, Output extends z.ZodType, Res
     const named = names.splice(0, usage.match(/[<[]/g)?.length ?? 0);
     const fields = names.map((name) => {
       const derived = optionOf(operation.input, name);
-      return { name, derived, options: settings.options?.[name]?.(derived) ?? [derived] };
+      const own = settings.options?.[name]?.(derived);
+      return { name, derived, options: own ?? [derived, ...negationOf(operation.input, name, derived)] };
     });
     const options = fields.flatMap((field) => field.options);
     const [, argument] = /\[(.+)\]/.exec(usage) ?? [];
@@ -123,4 +124,11 @@ export function optionOf({ shape }: z.ZodObject, name: string): Option {
       return value;
     });
   return preset === undefined ? option : option.default(preset);
+}
+
+/** The other direction of a stored flag, which a change without it leaves; `force` is of one call. */
+function negationOf({ shape }: z.ZodObject, name: string, { long, required }: Option): readonly Option[] {
+  const hasDefault = z.safeParse(shape[name] as z.ZodType, undefined).success;
+  if (required || hasDefault || name === 'force') return [];
+  return [new Option(`${long}`.replace('--', '--no-'), `the opposite of \`${long}\``)];
 }

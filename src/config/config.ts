@@ -25,10 +25,54 @@ const TRIAL_BRAND = 'demo/wallet/brand.json';
 const TRIAL_DIRECTORY = 'demo/wallet/directory.json';
 
 /** The route to the database: the operator's by URL, trial mode's embedded one by folder. */
-export type DatabaseConfig = Readonly<ReturnType<typeof databaseConfig>>;
+export interface DatabaseConfig {
+  /** Null in trial mode. */
+  readonly databaseUrl: string | null;
+  /** For a `databaseUrl` without one. */
+  readonly databasePassword: string | null;
+  /** Absolute path of trial mode's embedded database and generated secrets. */
+  readonly dataDir: string;
+}
 
-/** Inferred: `readConfig` names and describes each field once, beside the variable that it is read from. */
-export type Config = Readonly<ReturnType<typeof readConfig>>;
+type Values = z.output<typeof ALL>;
+
+/** The server's environment and files. */
+export interface Config extends DatabaseConfig, ReturnType<typeof limitOf>, ReturnType<typeof readFiles> {
+  readonly warnings: readonly string[];
+  readonly host: Values['HOST'];
+  readonly port: number;
+  readonly baseUrl: string;
+  /** The first signs, all verify. Null in trial mode, which generates one and keeps it in `dataDir`. */
+  readonly secrets: Values['SECRETS'] | null;
+  readonly codeLifetimeSeconds: number;
+  readonly logLevel: Values['LOG_LEVEL'];
+  /** The number of proxies in front, or their networks; false for none. */
+  readonly trustProxy: number | string[] | false;
+  /** How long the server still accepts connections after a signal. */
+  readonly drainMs: number;
+  /** Port of `/metrics` (null: the public port), and its bearer token. */
+  readonly metricsPort: number | null;
+  readonly metricsToken: string | null;
+  /** Port of the operators' API; null without it. */
+  readonly adminPort: number | null;
+  readonly adminHost: string;
+  readonly maxConnections: number;
+  readonly maxInstances: number;
+  readonly demo: boolean;
+  /** True under `npm start`: the server ends with npm. */
+  readonly startedByNpm: boolean;
+  /** The OpenID provider where users sign in; null for our own passwords. */
+  readonly provider: {
+    readonly issuer: string;
+    readonly clientId: string;
+    readonly clientSecret: string;
+    readonly paymentAcr: string | null;
+    readonly createsUsers: boolean;
+  } | null;
+  /** True if spending needs a payment password, even if the user has none. */
+  readonly requiresPaymentPassword: boolean;
+  readonly timeZone: string;
+}
 
 /** Wrong values in the environment, one line each. */
 export class ConfigError extends Error {
@@ -49,13 +93,10 @@ export function readDatabaseConfig(environment: Environment = process.env): Data
   return databaseConfig(parse(OF_DATABASE, environment, problems));
 }
 
-function databaseConfig(values: z.output<typeof OF_DATABASE>) {
+function databaseConfig(values: z.output<typeof OF_DATABASE>): DatabaseConfig {
   return {
-    /** Null in trial mode. */
     databaseUrl: values.DATABASE_URL ?? null,
-    /** For a `databaseUrl` without one. */
     databasePassword: values.PGPASSWORD ?? null,
-    /** Absolute path of trial mode's embedded database and generated secrets. */
     dataDir: inCheckout(values.DATA_DIR),
   };
 }
@@ -111,7 +152,7 @@ function systemUser(): string {
 }
 
 /** Reads the server's environment. @throws {ConfigError} with every wrong variable and its allowed values */
-export function readConfig(environment: Environment = process.env) {
+export function readConfig(environment: Environment = process.env): Config {
   const values = readValues(environment);
   const { CATALOGUE, BRAND, DIRECTORY } = values;
   return {
@@ -120,24 +161,18 @@ export function readConfig(environment: Environment = process.env) {
     host: values.HOST,
     port: values.PORT,
     baseUrl: values.BASE_URL,
-    /** The first signs, all verify. Null in trial mode, which generates one and keeps it in `dataDir`. */
     secrets: values.SECRETS ?? null,
     codeLifetimeSeconds: values.CODE_LIFETIME_SECONDS,
     logLevel: values.LOG_LEVEL,
-    /** The number of proxies in front, or their networks; false for none. */
-    trustProxy: values.TRUST_PROXY ?? (false as const),
-    /** How long the server still accepts connections after a signal. */
+    trustProxy: values.TRUST_PROXY ?? false,
     drainMs: values.DRAIN_SECONDS * 1000,
-    /** Port of `/metrics` (null: the public port), and its bearer token. */
     metricsPort: values.METRICS_PORT ?? null,
     metricsToken: values.METRICS_TOKEN ?? null,
-    /** Port of the operators' API; null without it. */
     adminPort: values.ADMIN_PORT ?? null,
     adminHost: values.ADMIN_HOST,
     maxConnections: values.MAX_CONNECTIONS,
     maxInstances: values.MAX_INSTANCES,
     demo: values.DATABASE_URL === undefined && values.DEMO === 'on',
-    /** True under `npm start`: the server ends with npm. */
     startedByNpm: environment.npm_lifecycle_event === 'start',
     provider: values.SIGN_IN_ISSUER
       ? {
@@ -148,7 +183,6 @@ export function readConfig(environment: Environment = process.env) {
           createsUsers: values.SIGN_IN_NEW_USERS === 'create',
         }
       : null,
-    /** True if spending needs a payment password, even if the user has none. */
     requiresPaymentPassword: values.PAYMENT_PASSWORD === 'required',
     timeZone: values.TIME_ZONE,
     ...limitOf(values),

@@ -13,7 +13,7 @@ import { cookieOptions } from './browser/cookies.ts';
 import { collectMetrics } from './metrics/registry.ts';
 import { metricsRoutes } from './metrics/server.ts';
 import { brandingOf } from './pages/look.ts';
-import { refuseEmbedding } from './pages/notices.ts';
+import { refuseEmbedding } from './pages/noticePage.ts';
 import { addViews } from './pages/views.ts';
 import { CONTRACT_BODY_LIMIT_BYTES, MAX_LIMIT_FIELDS, parseForms } from './request/parameters.ts';
 import { RequestLog } from './request/requestLog.ts';

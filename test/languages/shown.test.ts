@@ -1,7 +1,7 @@
 import * as cheerio from 'cheerio';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import type { Page } from '../../src/http/pages/pages.ts';
 import { LANGUAGES, TEXTS } from '../../src/languages/languages.ts';
+import type { Page } from '../pages/rendering.ts';
 import { statesOf } from '../pages/states.ts';
 import { leavesOf } from './leaves.ts';
 

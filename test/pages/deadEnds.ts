@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
 import type { OutcomeNote } from '../../src/http/browser/outcomes.ts';
-import { type Cause, deadEndTexts } from '../../src/http/pages/deadEnds.ts';
-import type { Page } from '../../src/http/pages/pages.ts';
+import { type Cause, deadEndTexts } from '../../src/http/pages/errorPage.ts';
 import type { Texts } from '../../src/languages/languages.ts';
 import type { OAuthErrorCode } from '../../src/rules/common/refusals.ts';
 import { fieldsFor, follow, whileLocked as whileTableLocked } from '../support/account.ts';
@@ -23,6 +22,7 @@ import { doingBefore } from '../support/postgres/intercept.ts';
 import { type ServerOptions, startServer, type TestServer, type TestUser } from '../support/server.ts';
 import { expireCode, setUserStatus } from '../support/state.ts';
 import { goOn, leaveFor, openWallet, passWallet, type Wallet } from '../support/wallet.ts';
+import type { Page } from './rendering.ts';
 
 // Every dead end: its sample, and how the front door leads there.
 

@@ -1,11 +1,9 @@
 import * as cheerio from 'cheerio';
 import { describe, expect, it } from 'vitest';
 import { brandingOf, FORM_SCRIPT } from '../../src/http/pages/look.ts';
-import type { Page } from '../../src/http/pages/pages.ts';
-import { OWN_VALUES, pageHeaders } from '../../src/http/pages/views.ts';
 import { LANGUAGES } from '../../src/languages/languages.ts';
 import { type Brand, BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
-import { renderPage, renderShared } from './rendering.ts';
+import { headersOf, ownValuesOf, type Page, renderPage, renderShared } from './rendering.ts';
 import { pageSamplesIn } from './samples.ts';
 
 const lookOf = (more: Partial<Brand> = {}) =>
@@ -34,13 +32,13 @@ const valuesOf = ($: cheerio.CheerioAPI, selector: string, attribute: string) =>
 describe.each(pages)('in %s the page sample "%s"', async (language, _name, page) => {
   const $ = cheerio.load(await renderPage(page, language, LOOK, WAY_BACK));
   const withHelp = cheerio.load(await renderPage(page, language, HELPING, WAY_BACK));
-  const policy = pageHeaders(page, language, LOOK)['content-security-policy'] ?? '';
+  const policy = headersOf(page, language, LOOK)['content-security-policy'] ?? '';
   const saysAddressAtField =
     /^(sign-in|password)$/.test(page.name) || (page.name === 'confirm' && page.keptAs !== null);
 
   it('is the same when it is rendered from parts cached for another user', async () => {
     const other: Record<string, unknown> = { ...page };
-    for (const name of OWN_VALUES[page.name] ?? [])
+    for (const name of ownValuesOf(page))
       if (typeof other[name] === 'string')
         other[name] = `${name} "<b>&'$&$1${name.startsWith('user') ? '\u2068' : ''}`;
     for (const [one, wayBack] of [

@@ -6,19 +6,12 @@ import type { Warning } from '../../src/flows/account/warnings.ts';
 import type { ConsentStep } from '../../src/flows/authorize/authorize.ts';
 import { openProvider } from '../../src/flows/common/provider.ts';
 import { type PageLanguage, toPasswords } from '../../src/http/describe/describe.ts';
-import {
-  describeApplication,
-  describeEvent,
-  describeSessions,
-  describeWarnings,
-} from '../../src/http/describe/describeAccount.ts';
-import {
-  describeClient,
-  describeGranted,
-  describeRequest,
-  type typedLimits,
-} from '../../src/http/describe/describeRequest.ts';
-import type { Page } from '../../src/http/pages/pages.ts';
+import { describeClient, describeGranted } from '../../src/http/describe/describeGranted.ts';
+import { describeWarnings } from '../../src/http/describe/describeWarnings.ts';
+import { describeApplication } from '../../src/http/pages/account/accountPage.ts';
+import { describeEvent } from '../../src/http/pages/account/historyPage.ts';
+import { describeSessions } from '../../src/http/pages/account/securityPage.ts';
+import { describeRequest, type typedLimits } from '../../src/http/pages/consentPage.ts';
 import { BUILT_IN_CATALOGUE, type Catalogue } from '../../src/languages/catalogue.ts';
 import { type Language, TEXTS } from '../../src/languages/languages.ts';
 import { BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
@@ -30,6 +23,7 @@ import { parseScope } from '../rules/rubles.ts';
 import { requestOf } from '../support/flow.ts';
 import { svg } from '../support/pictures.ts';
 import { deadEndSamples, errorSample, noticeSample } from './deadEnds.ts';
+import type { Page } from './rendering.ts';
 
 /** Every page in every variant that looks different, with the names and amounts that break layouts. */
 

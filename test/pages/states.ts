@@ -1,8 +1,6 @@
-import type { Page } from '../../src/http/pages/pages.ts';
-import { pageHeaders } from '../../src/http/pages/views.ts';
 import { LANGUAGES, type Language } from '../../src/languages/languages.ts';
 import { BUILT_IN_LOOK, LOOKS } from './looks.ts';
-import { renderPage } from './rendering.ts';
+import { headersOf, type Page, renderPage } from './rendering.ts';
 import { pageSamplesIn } from './samples.ts';
 
 /** A page in one of its states, as a reader of one language sees it under one brand. */
@@ -26,7 +24,7 @@ export function statesOf(language: Language, brand: string): Promise<State[]> {
     brand,
     page,
     html: await renderPage(page, language, branding, WAY_BACK),
-    headers: pageHeaders(page, language, branding),
+    headers: headersOf(page, language, branding),
   }));
   return Promise.all(states);
 }

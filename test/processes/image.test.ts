@@ -29,7 +29,17 @@ const assent = async (command: string, variables = {}, stdin = '') => {
 describe('the container image', () => {
   it('has few code files, and no documents, type declarations or sources of packages', () => {
     const parts = [...new Set(files.map((file) => file.split('/')[0]))];
-    const expected = ['bin', 'demo', 'dist', 'docs', 'migrations', 'node_modules', 'package.json', 'views'];
+    const expected = [
+      'bin',
+      'demo',
+      'deploy',
+      'dist',
+      'docs',
+      'migrations',
+      'node_modules',
+      'package.json',
+      'views',
+    ];
     expect(parts.toSorted()).toEqual(expected);
     const others = files.filter((file) => /\.(md|markdown|ya?ml|[cm]?ts)$/.test(file));
     expect(others.filter((file) => !/licen[cs]e\.md$/i.test(file))).toEqual([]);

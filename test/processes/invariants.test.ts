@@ -230,7 +230,7 @@ const HARMLESS: Readonly<Record<string, string | readonly string[]>> = {
 };
 
 const PATIENCE_SECONDS = 60;
-const FILE = readFileSync(new URL('../../migrations/invariants.sql', import.meta.url), 'utf8');
+const FILE = readFileSync(new URL('../../deploy/postgresql/invariants.sql', import.meta.url), 'utf8');
 
 const examine = (url: string) => doctor(onDatabase(url), '--invariants');
 

@@ -9,7 +9,7 @@ describe('the remedy of a refusal', () => {
 
   it('exists only for rules in use; the compiler checks that each rule has one', () => {
     const sources = files
-      .filter((file) => /^src\/.+\.ts$/.test(file) && !/(common\/refusals|deadEnds)\.ts$/.test(file))
+      .filter((file) => /^src\/.+\.ts$/.test(file) && !/(common\/refusals|errorPage)\.ts$/.test(file))
       .map(read);
     const unmade = RULE_IDS.filter((id) => !sources.some((source) => source.includes(`'${id}'`)));
     expect(unmade).toEqual([]);

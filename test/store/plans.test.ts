@@ -68,7 +68,7 @@ async function scansOfEach(): Promise<Map<string, string[]>> {
 it('no statement of the hot path has a sequential scan', async () => {
   const scans = await scansOfEach();
   const signIn = ['user-find-by-key', 'session-insert'];
-  const page = ['client-find', 'session-find', 'grant-find'];
+  const page = ['request-find', 'grant-find'];
   const hot = [...signIn, ...page, 'grant-approve', 'grant-exchange', 'token-find'];
   expect([...scans.keys()]).toEqual(expect.arrayContaining(hot));
   expect([...scans].filter(([, tables]) => tables.length > 0)).toEqual([]);

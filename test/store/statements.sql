@@ -207,26 +207,21 @@ select from pg_class where oid = to_regclass('audit_events') and pg_has_role(rel
 -- client-delete(text) → client_id text
 delete from clients where client_id = $1 returning client_id;
 
--- client-find(text[]) → n integer, clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, revision integer, createdAt timestamp with time zone, most json
-select n::int as n, client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
-  allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21, revision, created_at as "createdAt",
+-- client-find(text[]) → n integer, clientId text, verified boolean, status text, revision integer, createdAt timestamp with time zone, name text, redirectUri text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, most json
+select n::int as n, client_id as "clientId", verified, status, revision, created_at as "createdAt", name, redirect_uri as "redirectUri", allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21,
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most from unnest($1::text[]) with ordinality as input (client_id, n) join clients using (client_id);
 
--- client-find-all() → clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, revision integer, createdAt timestamp with time zone, most json
-select client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
-  allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21, revision, created_at as "createdAt",
+-- client-find-all() → clientId text, verified boolean, status text, revision integer, createdAt timestamp with time zone, name text, redirectUri text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, most json
+select client_id as "clientId", verified, status, revision, created_at as "createdAt", name, redirect_uri as "redirectUri", allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21,
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most from clients order by client_id;
 
--- client-insert(text, text, text, boolean, text[], json, text, text, boolean, boolean, boolean) → nothing
-insert into clients (client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, logo, reviewed,
-                       user_limits, oauth21)
-  values ($1, $2, $3, $4, $5, ($6::json ->> 'days')::int, ($6::json ->> 'sum')::numeric, $7, $8, $9,
-          $10, $11)
+-- client-insert(text, boolean, text, text, text[], text, text, boolean, boolean, boolean, json) → nothing
+insert into clients (client_id, verified, name, redirect_uri, allowed_rights, site, logo, reviewed, user_limits, oauth21, most_days, most_sum) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
+    ($11::json ->> 'days')::int, ($11::json ->> 'sum')::numeric)
   on conflict do nothing;
 
--- client-lock(text) → clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, revision integer, createdAt timestamp with time zone, most json
-select client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
-  allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21, revision, created_at as "createdAt",
+-- client-lock(text) → clientId text, verified boolean, status text, revision integer, createdAt timestamp with time zone, name text, redirectUri text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, most json
+select client_id as "clientId", verified, status, revision, created_at as "createdAt", name, redirect_uri as "redirectUri", allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21,
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most from clients where client_id = $1 for no key update;
 
 -- client-logo-delete(text) → nothing
@@ -267,12 +262,10 @@ with changed as (
     )
     select exists (select from changed) as changed from clients where client_id = $2;
 
--- client-write(text, text, text[], json, text, text, boolean, boolean, boolean, text) → clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, revision integer, createdAt timestamp with time zone, most json
-update clients set name = $1, redirect_uri = $2, allowed_rights = $3,
-         most_days = ($4::json ->> 'days')::int, most_sum = ($4::json ->> 'sum')::numeric, site = $5, logo = $6, reviewed = $7, user_limits = $8,
-         oauth21 = $9, revision = revision + 1
-   where client_id = $10 returning client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
-  allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21, revision, created_at as "createdAt",
+-- client-write(text, text, text[], text, text, boolean, boolean, boolean, json, text) → clientId text, verified boolean, status text, revision integer, createdAt timestamp with time zone, name text, redirectUri text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, most json
+update clients set (revision, name, redirect_uri, allowed_rights, site, logo, reviewed, user_limits, oauth21, most_days, most_sum) = row (revision + 1, $1, $2, $3, $4, $5, $6, $7, $8,
+    ($9::json ->> 'days')::int, ($9::json ->> 'sum')::numeric)
+   where client_id = $10 returning client_id as "clientId", verified, status, revision, created_at as "createdAt", name, redirect_uri as "redirectUri", allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21,
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most;
 
 -- expired-remove-refusals() → nothing
@@ -683,8 +676,7 @@ select 0 as n, client_id as verdict from blocked order by 2;
 
 -- import-clients(jsonb, text) → n integer, verdict text
 with given as materialized (
-  select * from jsonb_to_recordset($1::jsonb) as r (n int, problem text, doubt text, update boolean, client_id text, name text, redirect_uri text, verified boolean, allowed_rights text[], most_days int, most_sum numeric,
-   site text, reviewed boolean, oauth21 boolean, secret_id text, secret_hash bytea, detail jsonb)
+  select * from jsonb_to_recordset($1::jsonb) as r (n int, problem text, doubt text, update boolean, client_id text, verified boolean, secret_id text, secret_hash bytea, detail jsonb, name text, redirect_uri text, allowed_rights text[], site text, reviewed boolean, oauth21 boolean, most_days int, most_sum numeric)
 ), compared as materialized (
   select r.*, c.revision, fields,
          case when c.client_id is null then r.problem
@@ -698,7 +690,7 @@ with given as materialized (
     from given r left join lateral (select * from clients where client_id = r.client_id offset 0) c on true
    cross join lateral (
       select array(select key from jsonb_each(to_jsonb(r))
-                    where key = any ('{name, redirect_uri, allowed_rights, most_days, most_sum, site, reviewed, oauth21}') and value is distinct from to_jsonb(c) -> key) || array_remove(array[
+                    where key = any ('{name, redirect_uri, allowed_rights, site, reviewed, oauth21, most_days, most_sum}') and value is distinct from to_jsonb(c) -> key) || array_remove(array[
                case when r.verified and not exists (select from client_secrets s
                          where s.client_id = r.client_id and s.secret_hash = r.secret_hash and not (r.update and retired_at is not null) offset 0)
                     then 'secret' end,
@@ -712,10 +704,10 @@ with given as materialized (
               detail -> 'fields' <@ '["login", "external_id"]' or detail - '{logo,user_limits}'::text[] = '{}')) is not true
       having bool_or(kind = 'client_imported')) i on true
 ), written as (
-  insert into clients (client_id, verified, name, redirect_uri, allowed_rights, most_days, most_sum, site, reviewed, oauth21)
-  select client_id, verified, name, redirect_uri, allowed_rights, most_days, most_sum, site, reviewed, oauth21 from compared where verdict is null order by n
+  insert into clients (client_id, verified, name, redirect_uri, allowed_rights, site, reviewed, oauth21, most_days, most_sum)
+  select client_id, verified, name, redirect_uri, allowed_rights, site, reviewed, oauth21, most_days, most_sum from compared where verdict is null order by n
   on conflict (client_id) do update
-     set (name, redirect_uri, allowed_rights, most_days, most_sum, site, reviewed, oauth21) = (excluded.name, excluded.redirect_uri, excluded.allowed_rights, excluded.most_days, excluded.most_sum, excluded.site, excluded.reviewed, excluded.oauth21), status = 'active', revision = clients.revision + 1
+     set (name, redirect_uri, allowed_rights, site, reviewed, oauth21, most_days, most_sum) = (excluded.name, excluded.redirect_uri, excluded.allowed_rights, excluded.site, excluded.reviewed, excluded.oauth21, excluded.most_days, excluded.most_sum), status = 'active', revision = clients.revision + 1
    where exists (select from compared c where c.client_id = clients.client_id and c.revision = clients.revision)
   returning client_id
 ), retired as (
@@ -795,9 +787,8 @@ select sha256(convert_to('client_id ' || client_id, 'UTF8'))::text as digest fro
  union all select jsonb_array_elements_text(detail -> 'names') from audit_events e
  where kind = 'user_deleted' or kind = 'user_updated' and (not $1 or not exists (select from users where user_id = e.user_id));
 
--- import-lock-clients(text[]) → clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, revision integer, createdAt timestamp with time zone, most json
-select client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
-  allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21, revision, created_at as "createdAt",
+-- import-lock-clients(text[]) → clientId text, verified boolean, status text, revision integer, createdAt timestamp with time zone, name text, redirectUri text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, most json
+select client_id as "clientId", verified, status, revision, created_at as "createdAt", name, redirect_uri as "redirectUri", allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21,
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most from clients where client_id = any ($1::text[]) order by client_id for share;
 
 -- import-lock-users(text[]) → nothing
@@ -921,6 +912,19 @@ on conflict (slot) do update
        status = excluded.status, error = excluded.error, rule = excluded.rule, rule_id = excluded.rule_id,
        client_id = excluded.client_id;
 
+-- request-find(text[], bytea[]) → n integer, clientId text, verified boolean, status text, revision integer, createdAt timestamp with time zone, name text, redirectUri text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, most json, sessionHash bytea, userId uuid, login text, userName text, userStatus text, externalId text, paymentPasswordHash text, now timestamp with time zone, unseen boolean
+select n::int as n, c.*, s.* from unnest($1::text[], $2::bytea[]) with ordinality as input (client_id, session_hash, n)
+  left join lateral (select client_id as "clientId", verified, status, revision, created_at as "createdAt", name, redirect_uri as "redirectUri", allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21,
+  case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most from clients where client_id = input.client_id offset 0) c on true
+  left join lateral (
+select s.session_hash as "sessionHash", u.user_id as "userId", u.login, u.name as "userName", u.status as "userStatus",
+       u.external_id as "externalId", u.payment_password_hash as "paymentPasswordHash", clock_timestamp() as now,
+       s.seen_at < clock_timestamp() - interval '1 minute' as unseen
+  from (select * from sessions where session_hash = input.session_hash offset 0) s
+ cross join lateral (select * from users where user_id = s.user_id offset 0) u
+ where u.status = 'active' and not (s.seen_at < clock_timestamp() - interval '30 minutes'
+                     or s.created_at < clock_timestamp() - interval '12 hours')) s on true;
+
 -- resource-delete(text) → resource_id text
 delete from resources where resource_id = $1 returning resource_id;
 
@@ -989,15 +993,15 @@ insert into audit_events (kind, user_id, address, reference)
 -- session-delete-of-user(uuid) → nothing
 delete from sessions where user_id = $1;
 
--- session-find(bytea[]) → n integer, sessionHash bytea, userId uuid, login text, name text, status text, externalId text, paymentPasswordHash text, now timestamp with time zone, unseen boolean
-select n::int as n, s.session_hash as "sessionHash", u.user_id as "userId", u.login, u.name, u.status,
+-- session-find(bytea[]) → n integer, sessionHash bytea, userId uuid, login text, userName text, userStatus text, externalId text, paymentPasswordHash text, now timestamp with time zone, unseen boolean
+select n::int as n, s.* from unnest($1::bytea[]) with ordinality as input (session_hash, n) cross join lateral (
+select s.session_hash as "sessionHash", u.user_id as "userId", u.login, u.name as "userName", u.status as "userStatus",
        u.external_id as "externalId", u.payment_password_hash as "paymentPasswordHash", clock_timestamp() as now,
        s.seen_at < clock_timestamp() - interval '1 minute' as unseen
-  from unnest($1::bytea[]) with ordinality as input (session_hash, n)
- cross join lateral (select * from sessions where session_hash = input.session_hash offset 0) s
+  from (select * from sessions where session_hash = input.session_hash offset 0) s
  cross join lateral (select * from users where user_id = s.user_id offset 0) u
  where u.status = 'active' and not (s.seen_at < clock_timestamp() - interval '30 minutes'
-                     or s.created_at < clock_timestamp() - interval '12 hours');
+                     or s.created_at < clock_timestamp() - interval '12 hours')) s;
 
 -- session-insert(uuid, text, text, bytea, bytea, text, text, text, boolean, text, text, timestamp with time zone) → valid boolean, language text, late boolean
 with locked as (

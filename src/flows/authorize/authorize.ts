@@ -2,12 +2,15 @@ import { grantState, isLive } from '../../rules/account/grantState.ts';
 import { OAuthError } from '../../rules/common/error.ts';
 import { lifetimeFrom } from '../../rules/common/lifetimes.ts';
 import { parseAuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
+import type { Client } from '../../rules/request/client.ts';
 import type { Parameters } from '../../rules/request/parameters.ts';
 import { grantedRights, type Right } from '../../rules/scope/scope.ts';
+import { sha256 } from '../../secrets/digest.ts';
 import { findClient } from '../../store/common/clients.ts';
 import { findInstance, type Grant } from '../../store/common/grants.ts';
+import { findClientAndSession } from '../../store/common/sessions.ts';
 import type { Context } from '../common/context.ts';
-import { currentSession, type SentCookies, type Session, signOutToken } from '../signIn/session.ts';
+import { type SentCookies, type Session, signOutToken } from '../signIn/session.ts';
 import { type SignInStep, signInStep } from '../signIn/signIn.ts';
 import { needsConfirmation } from './decide.ts';
 import { grantIdOf, type PendingAuthorization, signPage } from './decisionForms.ts';
@@ -63,10 +66,7 @@ export async function authorize(
   parameters: Parameters,
   cookies: Pick<SentCookies, 'session' | 'preLogin'>,
 ): Promise<Step> {
-  const [authorizationRequest, session] = await Promise.all([
-    loadAuthorizationRequest(context, parameters),
-    currentSession(context, cookies.session),
-  ]);
+  const { authorizationRequest, session } = await loadWithSession(context, parameters, cookies.session);
   if (session === null) return signInStep(context, authorizationRequest, cookies.preLogin);
   const pending = { authorizationRequest, session };
   const access = await findAccess(context, pending);
@@ -85,7 +85,18 @@ export async function authorize(
  */
 export async function loadAuthorizationRequest(context: Context, parameters: Parameters) {
   // Contract 2.2: client_id comes first, since all other checks depend on the application.
-  const client = await findClient(context.db, parameters.require('client_id'));
+  return parseRequest(context, parameters, await findClient(context.db, parameters.require('client_id')));
+}
+
+/** Like {@link loadAuthorizationRequest}, with the session of the browser's cookie, null for none. */
+export async function loadWithSession(context: Context, parameters: Parameters, cookie: string | null) {
+  const clientId = parameters.require('client_id');
+  const sessionHash = cookie === null ? null : sha256(cookie);
+  const { client, session } = await findClientAndSession(context.db, { clientId, sessionHash });
+  return { authorizationRequest: parseRequest(context, parameters, client), session };
+}
+
+function parseRequest(context: Context, parameters: Parameters, client: Client | null) {
   try {
     return parseAuthorizationRequest(parameters, client, context);
   } catch (error) {

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { loadAuthorizationRequest } from '../../flows/authorize/authorize.ts';
+import { loadAuthorizationRequest, loadWithSession } from '../../flows/authorize/authorize.ts';
 import { currentSession } from '../../flows/signIn/session.ts';
 import { Parameters } from '../../rules/request/parameters.ts';
 import { bodyParameters } from '../request/parameters.ts';
@@ -32,11 +32,10 @@ export async function receiveForm(request: FastifyRequest) {
 /** A form about a request, which is checked again. @throws {OAuthError} if it is missing or no longer valid */
 export async function receiveRequestForm(request: FastifyRequest) {
   const carried = new Parameters(bodyParameters(request).require('request'));
-  const [authorizationRequest, { form, session }] = await Promise.all([
-    loadAuthorizationRequest(request.server.context, carried),
-    receiveForm(request),
-  ]);
-  return { form, authorizationRequest, pending: session && { authorizationRequest, session } };
+  const cookie = isFromOwnPage(request) ? readCookie(request, 'session') : null;
+  const { authorizationRequest, session } = await loadWithSession(request.server.context, carried, cookie);
+  const pending = session && { authorizationRequest, session };
+  return { form: bodyParameters(request), authorizationRequest, pending };
 }
 
 /** The form's request, checked again. @throws {OAuthError} if it is no longer valid */

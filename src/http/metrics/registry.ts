@@ -25,7 +25,7 @@ export function collectMetrics(app: FastifyInstance, watch: DatabaseWatch): void
   for (const { name } of registry.getMetricsAsArray())
     if (/^nodejs_active_(?!resources$)/.test(name)) registry.removeSingleMetric(name);
   countRequests(app, metrics);
-  countHappenings(metrics);
+  countEvents(metrics);
   timeStatements(metrics);
   measureBatches(metrics);
   measurePasswords(metrics);
@@ -66,7 +66,7 @@ const COUNTERS: Readonly<Record<EventName, readonly [MetricName, label: string]>
   operatorFailure: ['assent_operator_failures_total', 'status'],
 };
 
-function countHappenings(metrics: Metrics): void {
+function countEvents(metrics: Metrics): void {
   const counters = new Map<string, Counter>();
   for (const [what, [name, label]] of Object.entries(COUNTERS))
     counters.set(what, metrics.counter(name, { [label]: EVENTS[what as EventName] }));

@@ -8,7 +8,7 @@ import { inSentence, isolatesAsHtml, withoutIsolates } from '../../languages/for
 import { LANGUAGES, type Language, TEXTS } from '../../languages/languages.ts';
 import { languageOf, pageAddress } from '../browser/language.ts';
 import { type Branding, FORM_SCRIPT, ICONS, POLICY } from './look.ts';
-import type { Page } from './pages.ts';
+import type { Page, PageKind } from './page.ts';
 
 const FOLDER = fileURLToPath(new URL('../../../views', import.meta.url));
 
@@ -24,13 +24,18 @@ export async function addViews(app: FastifyInstance): Promise<void> {
   await app.register(view, { engine: { eta }, root: FOLDER, production: true, defaultContext });
 }
 
-export function showPage(reply: FastifyReply, page: Page, status = reply.statusCode): FastifyReply {
+export function showPage<Fields extends object>(
+  reply: FastifyReply,
+  page: Page<Fields>,
+  fields: NoInfer<Fields>,
+  status = reply.statusCode,
+): FastifyReply {
   const { request, server } = reply;
   const { branding } = server;
   const language = languageOf(request);
   const wayBack = Buffer.from(pageAddress(request)).toString('base64url'); // error pages never repeat input
-  reply.code(status).headers(pageHeaders(page, language, branding));
-  const text = pageText(server, page, language, branding, wayBack);
+  reply.code(status).headers(pageHeaders(page, fields, language, branding));
+  const text = pageText(server, page, fields, language, branding, wayBack);
   if (typeof text === 'string') return reply.send(text);
   const send = (textOrError: string | Error) => reply.send(textOrError);
   text.then(send, send);
@@ -40,45 +45,45 @@ export function showPage(reply: FastifyReply, page: Page, status = reply.statusC
 /** A page as HTML: at once from pieces, or rendered. @param wayBack for the form of another language, empty for none */
 export function pageText(
   app: Pick<FastifyInstance, 'view'>,
-  page: Page,
+  page: PageKind,
+  fields: object,
   language: Language,
   branding: Branding,
   wayBack: string,
 ): string | Promise<string> {
-  const { key, marked, own } = withMarks(page, language, wayBack);
-  if (key === null) return app.view(`@${page.name}`, dataFor(page, language, branding, wayBack));
+  const { key, marked, own } = withMarks(page, fields, language, wayBack);
+  if (key === null) return app.view(`@${page.name}`, dataFor(page, fields, language, branding, wayBack));
   const pieces = branding.pieces.get(key);
   if (pieces !== undefined) return joined(pieces, own);
-  const whole = app.view(`@${page.name}`, dataFor(marked, language, branding, `${MARK}wayBack;`));
-  return whole.then((text) => {
+  const data = dataFor(page, marked, language, branding, `${MARK}wayBack;`);
+  return app.view(`@${page.name}`, data).then((text) => {
     branding.pieces.set(key, text.split(MARKED));
     return joined(text.split(MARKED), own);
   });
 }
 
 /** The data of a page's template. */
-export function dataFor(page: Page, language: Language, branding: Branding, wayBack: string) {
+export function dataFor(
+  page: PageKind,
+  fields: object,
+  language: Language,
+  branding: Branding,
+  wayBack: string,
+) {
   return {
-    ...page,
+    ...fields,
+    name: page.name,
     texts: TEXTS[language],
     style: branding.style.path,
     documentHead: branding.documentHead[language],
     language,
     wayBack,
-    script: asksForPassword(page) ? FORM_SCRIPT.path : null,
+    script: page.asksForPassword?.(fields) ? FORM_SCRIPT.path : null,
   };
 }
 
-// Rendering is expensive, so pages with equal texts share it: rendered with marks in place of these values of one user, kept in
-// pieces, and joined. A template may only show such a value, or omit it if null (docs/develop/pages.md#pieces).
-const OF_USERS = ['request', 'userName', 'userLogin', 'instanceName', 'signOutToken'];
-export const OWN_VALUES: Partial<Record<Page['name'], readonly string[]>> = {
-  error: ['reference'],
-  'sign-in': ['request', 'formToken'],
-  confirm: [...OF_USERS, 'keptAs', 'decision', 'back'],
-  receipt: ['onward', 'instanceName'],
-  consent: [...OF_USERS, 'decisionToken', 'earlierDay', 'earlierLastUsed'],
-};
+// Rendering is expensive, so pages with equal texts share it: rendered with marks in place of their `ownValues`, kept in pieces,
+// and joined (docs/develop/pages.md#pieces).
 /** Random: no text contains it. */
 const MARK = randomUUID();
 const MARKED = new RegExp(`${MARK}(\\w+);`);
@@ -86,19 +91,18 @@ const MARKED = new RegExp(`${MARK}(\\w+);`);
 const MAX_KEY = 16_000;
 
 /** A page with marks for its user's own values. `key`: of all pages with the same texts; null if it is its user's alone. */
-function withMarks(page: Page, language: Language, wayBack: string) {
-  const names = OWN_VALUES[page.name];
+function withMarks({ name: page, ownValues }: PageKind, fields: object, language: Language, wayBack: string) {
   const own: Record<string, unknown> = { wayBack };
-  const marked: Record<string, unknown> = { ...page };
-  for (const name of names?.filter((one) => typeof marked[one] === 'string') ?? []) {
+  const marked: { [name: string]: unknown } = { ...fields };
+  for (const name of ownValues?.filter((one) => typeof marked[one] === 'string') ?? []) {
     own[name] = marked[name];
     marked[name] = `${MARK}${name};`;
   }
   // A form shown again contains its user's input.
-  const isShared = names !== undefined && !('error' in page && page.error !== null);
-  const texts = isShared ? JSON.stringify([marked, language]) : '';
+  const isShared = ownValues !== undefined && !('error' in fields && fields.error !== null);
+  const texts = isShared ? JSON.stringify([page, marked, language]) : '';
   const key = isShared && texts.length <= MAX_KEY ? texts : null;
-  return { key, marked: marked as unknown as Page, own };
+  return { key, marked, own };
 }
 
 /** Every second piece is a value's name; the value is escaped as in templates. */
@@ -110,11 +114,6 @@ function joined(pieces: readonly string[], own: Readonly<Record<string, unknown>
 
 const OWN_NAMES = LANGUAGES.map((language) => ({ language, ownName: TEXTS[language].ownName }));
 
-/** The only pages with a script, for the password field. */
-function asksForPassword(page: Page): boolean {
-  return page.name === 'sign-in' || ('keptAs' in page && page.keptAs !== null);
-}
-
 /** A text as HTML: escaped, each name in `<bdi>`. @param mark wraps `name`, for example in a link */
 function html(text: string, name?: string, mark?: (bdi: string) => string): string {
   const { escapeFunction } = eta.config;
@@ -125,15 +124,20 @@ function html(text: string, name?: string, mark?: (bdi: string) => string): stri
 }
 
 /** Against framing, caching, and leaks of the URL. */
-export function pageHeaders(page: Page, language: Language, branding: Branding): Record<string, string> {
-  const policy = asksForPassword(page) ? `${POLICY}; ${branding.scriptPolicy}` : POLICY;
+export function pageHeaders(
+  page: PageKind,
+  fields: object,
+  language: Language,
+  branding: Branding,
+): Record<string, string> {
+  const policy = page.asksForPassword?.(fields) ? `${POLICY}; ${branding.scriptPolicy}` : POLICY;
   return {
     'content-type': 'text/html; charset=utf-8',
     'content-language': language,
     'cache-control': 'no-store',
     // Browsers also apply form-action to the redirect after a post: it would block the redirect to the application. The other
     // pages post only to us.
-    'content-security-policy': page.name === 'consent' ? policy : `${policy}; form-action 'self'`,
+    'content-security-policy': page.leadsToApplication ? policy : `${policy}; form-action 'self'`,
     // With no-referrer browsers would post our own forms with `Origin: null`.
     'referrer-policy': 'same-origin',
     'x-content-type-options': 'nosniff',

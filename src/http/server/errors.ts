@@ -12,7 +12,7 @@ import { networkOf } from '../../rules/common/network.ts';
 import type { RuleId } from '../../rules/common/refusals.ts';
 import { emit } from '../../signals/events.ts';
 import type { DatabaseWatch } from '../../watch/databaseWatch.ts';
-import { type Cause, type DeadEnd, errorPage, reasonOfRule } from '../pages/deadEnds.ts';
+import { type Cause, type DeadEnd, describeError, ERROR_PAGE, reasonOfRule } from '../pages/errorPage.ts';
 import { showPage } from '../pages/views.ts';
 import { NOT_A_FORM, pathOf, targetOf } from '../request/parameters.ts';
 import { noteRefusal } from '../request/requestLog.ts';
@@ -24,6 +24,8 @@ interface ErrorResponse extends DeadEnd {
   readonly error: string;
   /** For readers of the JSON. */
   readonly description: string;
+  /** Where no page is asked for, whatever the address. */
+  readonly inJson?: true;
 }
 
 /** Answers every error of every route. One that is neither a refusal nor a 503 is internal, logged with its cause. */
@@ -121,15 +123,15 @@ const SHOWN_CODES = ['invalid_request', 'invalid_scope', 'unauthorized_client'] 
 
 /** Answers with JSON (contract 7.2) or a page (7.1), depending on the route, never with a redirect. */
 function answerError(reply: FastifyReply, response: ErrorResponse): FastifyReply {
-  const { status, error, description } = response;
+  const { status, error, description, inJson } = response;
   const { id: reference, routeOptions, server } = reply.request;
   const answers = answersAt(server.routeTable, routeOptions.url ?? pathOf(reply.request));
-  if (answers === 'json' || response === NO_OPENID) {
+  if (answers === 'json' || inJson) {
     const full = status < 500 ? description : `${description} Reference ${reference}.`;
     return sendJson(reply, status, { error, error_description: full });
   }
   const code = SHOWN_CODES.find((shown) => shown === error) ?? null;
-  return showPage(reply, errorPage(reply.request, { ...response, code }), status);
+  return showPage(reply, ERROR_PAGE, describeError(reply.request, { ...response, code }), status);
 }
 
 /** Fastify's own request errors (too long, unreadable type) are `invalid_request` too. */
@@ -147,6 +149,7 @@ function asOAuthError(error: FastifyError): OAuthError | null {
 const NOT_FOUND = response(404, 'not_found', 'Not found.', 'notFound');
 const NO_OPENID = {
   ...NOT_FOUND,
+  inJson: true as const,
   description: 'Not an OpenID provider: its OAuth metadata is at /.well-known/oauth-authorization-server.',
 };
 const TOO_MANY_FAILURES = response(

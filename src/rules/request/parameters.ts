@@ -41,8 +41,8 @@ export class Parameters {
   get(name: string, malformed: OAuthErrorCode = 'invalid_request'): string | undefined {
     const value = this.#values.get(name);
     if (typeof value !== 'object') return value === '' ? undefined : value;
-    const code = value === DOUBLED ? 'invalid_request' : malformed;
     const [ruleId, said] = value;
+    const code = ruleId === 'doubled_parameter' ? 'invalid_request' : malformed;
     throw new OAuthError(ruleId, `The parameter ${name} ${said}.`, { code, parameter: name });
   }
 

@@ -6,9 +6,28 @@ import type { Database } from '../database/database.ts';
 import { asciiOnly, findAll, findOne, findRow, write } from '../database/query.ts';
 import { listedBy } from './conditions.ts';
 
-export const CLIENT_COLUMNS = `client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
-  allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21, revision, created_at as "createdAt",
+/** An operator's settings, with the types of their columns. The ceiling `most` has two more; both are null without one. */
+export const SETTING_COLUMNS = {
+  name: 'text',
+  redirect_uri: 'text',
+  allowed_rights: 'text[]',
+  site: 'text',
+  logo: 'text',
+  reviewed: 'boolean',
+  user_limits: 'boolean',
+  oauth21: 'boolean',
+};
+
+const SETTINGS = Object.keys(SETTING_COLUMNS);
+const camelCase = (column: string) => column.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+const renamed = (column: string) => (column.includes('_') ? `${column} as "${camelCase(column)}"` : column);
+
+export const CLIENT_COLUMNS = `${['client_id', 'verified', 'status', 'revision', 'created_at', ...SETTINGS].map(renamed).join(', ')},
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most`;
+
+const WRITTEN = [...SETTINGS, 'most_days', 'most_sum'].join(', ');
+const VALUES = `${SETTINGS.map((column) => `@${camelCase(column)}`).join(', ')},
+    (@most::json ->> 'days')::int, (@most::json ->> 'sum')::numeric`;
 
 export const findClient = findBatched<string, Client>('client-find', { client_id: asciiOnly })`
   select n::int as n, ${CLIENT_COLUMNS} from @input(client_id text) join clients using (client_id)`;
@@ -19,24 +38,16 @@ export const listClients = listedBy<Client>('client_id', CLIENT_COLUMNS, 'client
 export const findClients = findAll<void, Client>('client-find-all')`
   select ${CLIENT_COLUMNS} from clients order by client_id`;
 
-/** The ceiling `most` takes two columns; both are null without one. */
-const [MOST_DAYS, MOST_SUM] = [`(@most::json ->> 'days')::int`, `(@most::json ->> 'sum')::numeric`];
-
 /** @returns the number inserted: none if the `client_id` is taken */
 export const insertClient = write<Omit<Client, 'status' | 'revision' | 'createdAt'>>('client-insert')`
-  insert into clients (client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, logo, reviewed,
-                       user_limits, oauth21)
-  values (@clientId, @name, @redirectUri, @verified, @allowedRights, ${MOST_DAYS}, ${MOST_SUM}, @site, @logo, @reviewed,
-          @userLimits, @oauth21)
+  insert into clients (client_id, verified, ${WRITTEN}) values (@clientId, @verified, ${VALUES})
   on conflict do nothing`;
 
 const lock = findOne<Pick<Client, 'clientId'>, Client>('client-lock')`
   select ${CLIENT_COLUMNS} from clients where client_id = @clientId for no key update`;
 
 const update = findRow<Client, Client>('client-write')`
-  update clients set name = @name, redirect_uri = @redirectUri, allowed_rights = @allowedRights,
-         most_days = ${MOST_DAYS}, most_sum = ${MOST_SUM}, site = @site, logo = @logo, reviewed = @reviewed, user_limits = @userLimits,
-         oauth21 = @oauth21, revision = revision + 1
+  update clients set (revision, ${WRITTEN}) = row (revision + 1, ${VALUES})
    where client_id = @clientId returning ${CLIENT_COLUMNS}`;
 
 /** Within a transaction. @returns the application before and after, the same object if unchanged; null if unknown */

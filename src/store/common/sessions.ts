@@ -3,11 +3,13 @@ import type { Device } from '../../rules/account/userAgent.ts';
 import type { Caller, RequestMeta } from '../../rules/common/caller.ts';
 import { MAX_SESSION_HOURS, SESSION_IDLE_MINUTES } from '../../rules/common/lifetimes.ts';
 import { MAX_SESSIONS } from '../../rules/common/limits.ts';
+import type { Client } from '../../rules/request/client.ts';
 import type { Digest } from '../../secrets/digest.ts';
 import { batched } from '../database/batch.ts';
 import { decidingStatement, momentOf } from '../database/deadline.ts';
-import { findEach, write, writeEach } from '../database/query.ts';
+import { asciiOnly, findEach, write, writeEach } from '../database/query.ts';
 import { OF_CALLER, recordEvents } from './auditEvents.ts';
+import { CLIENT_COLUMNS } from './clients.ts';
 import type { User } from './users.ts';
 
 /** Shortest interval between records of page views, so that reading pages doesn't write a row each time. */
@@ -82,16 +84,17 @@ select exists (select from locked) as valid, (select language from locked) as la
 
 // `offset 0` makes PostgreSQL look up each row by its key, whatever its statistics: an ANALYZE during a bulk load finds a table
 // empty, and a join planned by that reads the whole table for each request.
-const find = findEach<Digest, SessionRow>('session-find', { session_hash: (hash) => hash })`
-select n::int as n, s.session_hash as "sessionHash", u.user_id as "userId", u.login, u.name, u.status,
+const VALID_SESSION = `
+select s.session_hash as "sessionHash", u.user_id as "userId", u.login, u.name as "userName", u.status as "userStatus",
        u.external_id as "externalId", u.payment_password_hash as "paymentPasswordHash", clock_timestamp() as now,
        s.seen_at < clock_timestamp() - interval '${SEEN_INTERVAL}' as unseen
-  from @input(session_hash bytea)
- cross join lateral (select * from sessions where session_hash = input.session_hash offset 0) s
+  from (select * from sessions where session_hash = input.session_hash offset 0) s
  cross join lateral (select * from users where user_id = s.user_id offset 0) u
  where u.status = 'active' and not ${HAS_ENDED}`;
 
-interface SessionRow extends Omit<Session, 'user'>, User {
+interface SessionRow extends Omit<Session, 'user'>, Omit<User, 'name' | 'status'> {
+  readonly userName: string;
+  readonly userStatus: User['status'];
   /** No page view was recorded in the last minute. */
   readonly unseen: boolean;
 }
@@ -102,20 +105,56 @@ update sessions set seen_at = clock_timestamp()
  where session_hash = any (array(
    select session_hash from sessions where session_hash = any (@session_hash::bytea[]) for no key update skip locked))`;
 
+/** An error is ignored, as a page must not fail by it. */
+async function recordViews(
+  pool: pg.Pool,
+  rows: readonly (Pick<SessionRow, 'sessionHash' | 'unseen'> | null)[],
+) {
+  const unseen = rows.flatMap((row) => (row?.unseen ? row.sessionHash : []));
+  // Not in the same statement: most reads record nothing, and one that could write costs PostgreSQL twice as much.
+  if (unseen.length > 0) await markSeen(pool, unseen).catch(() => {});
+}
+
+const findSessions = findEach<Digest, SessionRow>('session-find', { session_hash: (hash) => hash })`
+select n::int as n, s.* from @input(session_hash bytea) cross join lateral (${VALID_SESSION}) s`;
+
 /** The session of a cookie; null if it is unknown, expired or idle for too long, or its user is blocked. Records page views. */
 export const findSession = batched('session-find', async (pool: pg.Pool, hashes: readonly Digest[]) => {
-  const rows = await find(pool, hashes);
-  const unseen = rows.flatMap((row) => (row?.unseen ? row.sessionHash : []));
-  // Not in the same statement: most reads record nothing, and one that could write costs PostgreSQL twice as much. A failure
-  // must not leave a request without its result.
-  if (unseen.length > 0) await markSeen(pool, unseen).catch(() => {});
+  const rows = await findSessions(pool, hashes);
+  await recordViews(pool, rows);
   return rows.map((row) => row && sessionOf(row));
 });
 
+/** What a request names: its application, and the session of the browser that brings it; null for none. */
+interface Named {
+  readonly clientId: string;
+  readonly sessionHash: Digest | null;
+}
+
+const findNamed = findEach<Named, Client & SessionRow>('request-find', {
+  client_id: ({ clientId }) => asciiOnly(clientId),
+})`
+select n::int as n, c.*, s.* from @input(client_id text, session_hash bytea)
+  left join lateral (select ${CLIENT_COLUMNS} from clients where client_id = input.client_id offset 0) c on true
+  left join lateral (${VALID_SESSION}) s on true`;
+
+/** The application and the session of a request, as of `findClient` and {@link findSession}; every page of a request needs both. */
+export const findClientAndSession = batched(
+  'request-find',
+  async (pool: pg.Pool, named: readonly Named[]) => {
+    const rows = await findNamed(pool, named);
+    await recordViews(pool, rows);
+    return rows.map((row) => ({
+      client: row?.clientId ? (row as Client) : null,
+      session: row?.sessionHash ? sessionOf(row) : null,
+    }));
+  },
+);
+
 function sessionOf(row: SessionRow): Session {
-  const { sessionHash, paymentPasswordHash, now, userId, login, name, status, externalId } = row;
+  const { sessionHash, paymentPasswordHash, now, userId, login, userName, userStatus, externalId } = row;
   const hasPaymentPassword = paymentPasswordHash !== null;
-  const user = { userId, login, name, status, externalId, hasPaymentPassword };
+  const user = { userId, login, name: userName, status: userStatus, externalId, hasPaymentPassword };
   return { sessionHash, user, paymentPasswordHash, now };
 }
 

@@ -4,7 +4,7 @@ import type { Client } from '../../rules/request/client.ts';
 import { type Offer, parseRequestedScope } from '../../rules/request/scopeRules.ts';
 import { sha256 } from '../../secrets/digest.ts';
 import { OF_GRANT, recordEvents } from '../common/auditEvents.ts';
-import { CLIENT_COLUMNS } from '../common/clients.ts';
+import { CLIENT_COLUMNS, SETTING_COLUMNS } from '../common/clients.ts';
 import { deleteSessionsOfUser } from '../common/sessions.ts';
 import { userIdIn } from '../common/users.ts';
 import { transaction } from '../database/database.ts';
@@ -165,13 +165,21 @@ select c.n, case when c.user_id is not null and fields <> '{name}' then w.user_i
   },
 );
 
-const SETTINGS = 'name, redirect_uri, allowed_rights, most_days, most_sum, site, reviewed, oauth21';
+const {
+  logo: _logo,
+  user_limits: _limits,
+  ...IN_FILE
+} = { ...SETTING_COLUMNS, most_days: 'int', most_sum: 'numeric' };
+const SETTINGS = Object.keys(IN_FILE).join(', ');
 
 /** Writes applications with their secrets, or compares them. */
 export const importClients = importStatement(
   'import-clients',
-  `client_id text, name text, redirect_uri text, verified boolean, allowed_rights text[], most_days int, most_sum numeric,
-   site text, reviewed boolean, oauth21 boolean, secret_id text, secret_hash bytea, detail jsonb`,
+  `client_id text, verified boolean, secret_id text, secret_hash bytea, detail jsonb, ${Object.entries(
+    IN_FILE,
+  )
+    .map((setting) => setting.join(' '))
+    .join(', ')}`,
   `compared as materialized (
   select r.*, c.revision, fields,
          case when c.client_id is null then r.problem

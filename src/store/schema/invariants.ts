@@ -5,7 +5,7 @@ import { explainTrouble } from '../database/errors.ts';
 import { queryLong, send } from '../database/query.ts';
 
 /** Settings, then statements that each answer some checks: psql runs the same file. */
-const FILE = new URL('../../../migrations/invariants.sql', import.meta.url);
+const FILE = new URL('../../../deploy/postgresql/invariants.sql', import.meta.url);
 
 interface Broken {
   readonly check: string;

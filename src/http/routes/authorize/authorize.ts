@@ -7,7 +7,10 @@ import { postedParameters } from '../../../rules/request/authorizationRequest.ts
 import { readCookies, setCookie } from '../../browser/cookies.ts';
 import { isFromOwnPage, OWN_FORM, sessionOf } from '../../browser/forms.ts';
 import { addressBehind } from '../../browser/language.ts';
-import { backToRequest, seeOther, showStep } from '../../pages/steps.ts';
+import { backToRequest, seeOther } from '../../browser/redirects.ts';
+import { showConsent } from '../../pages/consentPage.ts';
+import { showFull } from '../../pages/noticePage.ts';
+import { showSignIn } from '../../pages/signInPage.ts';
 import { bodyParameters, queryParameters } from '../../request/parameters.ts';
 
 /** The authorization endpoint (contract 4.1), and the language of its pages. */
@@ -15,7 +18,9 @@ export function authorizeRoutes(app: FastifyInstance, context: Context): void {
   // An undecided request writes nothing: its URL is its state.
   app.get('/oauth/authorize', async (request, reply) => {
     const step = await authorize(context, queryParameters(request), readCookies(request));
-    return showStep(reply, step);
+    if (step.step === 'sign-in') return showSignIn(reply, step);
+    if (step.step === 'full') return showFull(reply, step.authorizationRequest);
+    return showConsent(reply, step);
   });
 
   // The application's form comes from another site, hence without a session: the GET of the 303 brings it.

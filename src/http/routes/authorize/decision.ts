@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { loadAuthorizationRequest } from '../../../flows/authorize/authorize.ts';
+import { loadWithSession } from '../../../flows/authorize/authorize.ts';
 import { confirmPayment, confirmStep, takesPassword } from '../../../flows/authorize/confirmPayment.ts';
 import { type DecisionOutcome, decide, findReceipt } from '../../../flows/authorize/decide.ts';
 import { type Choice, limitsToLower } from '../../../flows/authorize/decisionForms.ts';
@@ -8,10 +8,13 @@ import { callerOf } from '../../../listener/caller.ts';
 import type { AuthorizationRequest } from '../../../rules/request/authorizationRequest.ts';
 import { emit } from '../../../signals/events.ts';
 import { readCookie, setCookie } from '../../browser/cookies.ts';
-import { limitField, OWN_FORM, receiveRequestForm, sessionOf } from '../../browser/forms.ts';
+import { limitField, OWN_FORM, receiveRequestForm } from '../../browser/forms.ts';
 import { forgetOutcome, lastOutcome, type OutcomeNote, rememberOutcome } from '../../browser/outcomes.ts';
-import { refuseAttempt, refuseDecision, refuseForm, showFull } from '../../pages/notices.ts';
-import { backToRequest, decisionPath, seeOther, showConfirm, showReceipt } from '../../pages/steps.ts';
+import { backToRequest, decisionPath, seeOther } from '../../browser/redirects.ts';
+import { showConfirm } from '../../pages/confirmPage.ts';
+import { refuseAttempt, refuseDecision, refuseForm } from '../../pages/formErrors.ts';
+import { showFull } from '../../pages/noticePage.ts';
+import { showReceipt } from '../../pages/receiptPage.ts';
 import { queryParameters } from '../../request/parameters.ts';
 
 /** The decision, its confirmation and its receipt (contract 1.2). An invalid form only shows the request again. */
@@ -89,10 +92,8 @@ async function receiveReceipt(request: FastifyRequest, reply: FastifyReply): Pro
 /** A page about a signed decision. @throws {OAuthError} if its request is no longer valid */
 async function receiveDecision(request: FastifyRequest) {
   const query = queryParameters(request);
-  const [authorizationRequest, session] = await Promise.all([
-    loadAuthorizationRequest(request.server.context, query),
-    sessionOf(request),
-  ]);
+  const cookie = readCookie(request, 'session');
+  const { authorizationRequest, session } = await loadWithSession(request.server.context, query, cookie);
   const pending = session && { authorizationRequest, session };
   return { authorizationRequest, pending, decision: query.find('decision') };
 }

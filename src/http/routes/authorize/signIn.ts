@@ -7,8 +7,8 @@ import { emit } from '../../../signals/events.ts';
 import { clearCookie, forgetKeptLanguage, readCookies, setCookie } from '../../browser/cookies.ts';
 import { carriedRequest, isFromOwnPage, OWN_FORM, receiveForm } from '../../browser/forms.ts';
 import { COOKIE_CHECK, forgetOutcome, rememberOutcome } from '../../browser/outcomes.ts';
-import { refuseAttempt } from '../../pages/notices.ts';
-import { AGAIN, backToRequest } from '../../pages/steps.ts';
+import { AGAIN, backToRequest } from '../../browser/redirects.ts';
+import { refuseAttempt } from '../../pages/formErrors.ts';
 import { bodyParameters } from '../../request/parameters.ts';
 
 /** Signing in by our own passwords and out, before a request or the account page (contract 5.1). */

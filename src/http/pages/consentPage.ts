@@ -1,18 +1,58 @@
+import type { FastifyReply } from 'fastify';
 import type { ConsentStep, RequestedAccess } from '../../flows/authorize/authorize.ts';
 import { takesPassword } from '../../flows/authorize/confirmPayment.ts';
 import { limitsToLower } from '../../flows/authorize/decisionForms.ts';
-import { inSentence, say } from '../../languages/formats.ts';
 import type { Texts } from '../../languages/languages.ts';
-import { type DescribedRight, describeRights } from '../../languages/rights.ts';
+import { describeRights } from '../../languages/rights.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
-import { type Client, logoPath } from '../../rules/request/client.ts';
-import type { Right } from '../../rules/scope/scope.ts';
 import { boundsOf } from '../../rules/spending/bounds.ts';
 import { lowerLimits } from '../../rules/spending/lowering.ts';
-import { mostWithin, worstCase } from '../../rules/spending/worstCase.ts';
 import { limitField } from '../browser/forms.ts';
-import { describeTarget, type PageLanguage, toPasswords } from './describe.ts';
-import { type DescribedChange, describeChanges, describeTogether } from './describeLimits.ts';
+import { noteOn } from '../browser/outcomes.ts';
+import { describeTarget, type PageLanguage, pageLanguageOf, toPasswords } from '../describe/describe.ts';
+import {
+  describeClient,
+  describeMoney,
+  type LimitField,
+  type RightOnPage,
+} from '../describe/describeGranted.ts';
+import { describeChanges, describeTogether } from '../describe/describeLimits.ts';
+import { errorAt } from './formErrors.ts';
+import type { AnsweredForm, Page } from './page.ts';
+import { showPage } from './views.ts';
+
+type Fields = ReturnType<typeof describeRequest> &
+  AnsweredForm & {
+    /** Signed over the contents of this page. */
+    readonly decisionToken: string;
+  };
+
+export const CONSENT_PAGE: Page<Fields> = {
+  name: 'consent',
+  ownValues: [
+    'request',
+    'userName',
+    'userLogin',
+    'instanceName',
+    'signOutToken',
+    'decisionToken',
+    'earlierDay',
+    'earlierLastUsed',
+  ],
+  leadsToApplication: true,
+};
+
+export function showConsent(reply: FastifyReply, step: ConsentStep): FastifyReply {
+  const { authorizationRequest } = step;
+  const failed = errorAt(reply, '/oauth/consent', authorizationRequest);
+  const typed = failed?.typed.length ? typedLimits(authorizationRequest, failed.typed) : null;
+  return showPage(reply, CONSENT_PAGE, {
+    undone: failed === null ? noteOn(reply, authorizationRequest, step.user) : null,
+    decisionToken: step.decisionToken,
+    error: failed?.error ?? null,
+    ...describeRequest(step, typed, pageLanguageOf(reply.request)),
+  });
+}
 
 /** A request, for the page that allows it (contract 1.2). @param typed invalid sums, null for none */
 export function describeRequest(step: ConsentStep, typed: TypedLimits | null, words: PageLanguage) {
@@ -63,73 +103,6 @@ export function describeRequest(step: ConsentStep, typed: TypedLimits | null, wo
   };
 }
 
-/** Rights as a user granted them, to confirm them, or to say so afterwards. */
-export function describeGranted(
-  rights: readonly Right[],
-  authorizationRequest: AuthorizationRequest,
-  until: Pick<RequestedAccess, 'expiresAt' | 'daysLeft'>,
-  words: PageLanguage,
-) {
-  const { formats, request } = words.texts;
-  const client = describeClient(authorizationRequest.client, words);
-  const lead = request.leadOf(client.name);
-  const described = describeRights(rights, words).map((right) => ({ change: null, field: null, ...right }));
-  const money = describeMoney(rights, described, lead, until, words);
-  const others = described.filter(({ spending, isSource }) => !spending && !isSource);
-  const acts = formats.allOf(others.map(sentenceIn));
-  const also = acts === '' ? null : money === null ? `${lead} ${acts}` : request.also(acts);
-  const isAsked = rights.some(({ sources }) => sources);
-  const most = money && { ...money, source: isAsked ? money.source : null, total: null };
-  return { client, instanceName: authorizationRequest.instanceName, money: most, also };
-}
-
-function sentenceIn({ before, target, after, quotes }: DescribedRight): string {
-  const named = target === null ? '' : quotes.open + say`${target.join(' ')}` + quotes.close;
-  return inSentence(before) + named + after;
-}
-
-type RightOnPage = DescribedRight & {
-  readonly change: DescribedChange | null;
-  readonly field: ReturnType<typeof describeField> | null;
-};
-
-/** The most that rights can spend, and the share of each; null for nothing. */
-function describeMoney(
-  rights: readonly Right[],
-  described: readonly RightOnPage[],
-  lead: string | null,
-  { expiresAt, daysLeft }: Pick<RequestedAccess, 'expiresAt' | 'daysLeft'>,
-  { texts, timeZone }: PageLanguage,
-) {
-  const worst = worstCase(rights);
-  if (worst === null) return null;
-  const { formats, request } = texts;
-  const { cost } = request;
-  const spending = described.filter((right) => right.spending);
-  const isOnly = spending.length === 1;
-  const end = formats.day(expiresAt, timeZone);
-  const total = formats.amount(mostWithin(rights, daysLeft));
-  const amount = formats.amount(worst);
-  const source = described.find(({ isSource }) => isSource) ?? null;
-  // Such a sum could never be spent: its period exceeds the access's lifetime.
-  const [sum, period] =
-    worst.days === null
-      ? [isOnly ? cost.exactly(amount) : cost.upTo(amount), isOnly ? cost.once(end) : cost.onceEach(end)]
-      : worst.days > daysLeft
-        ? [cost.upTo(total), cost.inAll(end)]
-        : [cost.upTo(amount), cost.until(worst.days, end)];
-  return {
-    /** Only one right spends: its limit is the sum. */
-    isOnly,
-    lead,
-    sum,
-    period,
-    rights: spending,
-    source,
-    total: worst.days === null || worst.days > daysLeft ? null : cost.total(total),
-  };
-}
-
 type TypedLimits = ReturnType<typeof typedLimits>;
 
 /** The limit fields of a form shown again, by the index of the right. @param typed in the order of the page */
@@ -142,23 +115,13 @@ function describeField(
   { index, limit }: ReturnType<typeof limitsToLower>[number],
   typed: TypedLimits | null,
   { formats, consent: { limits } }: Texts,
-) {
+): LimitField {
   const problem = typed?.problems?.get(index);
   return {
     name: limitField(index),
     value: typed?.sums.get(index) ?? formats.plain(limit.sum),
     label: limits.label(formats.currency(limit.currency), limit.days ?? 1),
     problem: problem === undefined ? null : limits.problems[problem](formats.amount(limit)),
-  };
-}
-
-export function describeClient(client: Client, { brand, language, texts }: PageLanguage) {
-  const { name, site, reviewed } = client;
-  return {
-    name,
-    site: site && describeTarget(site),
-    logo: logoPath(client),
-    reviewed: reviewed ? texts.request.reviewed(brand.name[language]) : null,
   };
 }
 

@@ -1,11 +1,10 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import type { FailedAttempt } from '../../flows/signIn/passwordAttempts.ts';
 import type { Texts } from '../../languages/languages.ts';
 import { describeWait } from '../../languages/rights.ts';
 import type { RuleId } from '../../rules/common/refusals.ts';
-import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { onceAMinute } from '../../signals/onceAMinute.ts';
-import { pageAddress, requestPath, textsOf } from '../browser/language.ts';
+import { textsOf } from '../browser/language.ts';
 import {
   isKeyOf,
   lastOutcome,
@@ -14,10 +13,6 @@ import {
   rememberOutcome,
   type Subject,
 } from '../browser/outcomes.ts';
-import { toAccount } from '../describe/describe.ts';
-import { refusalOf } from './deadEnds.ts';
-import type { Page } from './pages.ts';
-import { showPage } from './views.ts';
 
 /** The text of each error at a form. */
 function errorsIn(texts: Texts, seconds: number) {
@@ -34,7 +29,7 @@ function errorsIn(texts: Texts, seconds: number) {
 }
 
 /** Logs a refusal that has its own name: the `error` is the rule's id. */
-function logRefused({ request }: FastifyReply, error: RuleId, rule: string): void {
+export function logRefused({ request }: FastifyReply, error: RuleId, rule: string): void {
   request.logFields = { error, rule, rule_id: error };
 }
 
@@ -91,41 +86,4 @@ export function errorAt(reply: FastifyReply, form: string, about: Subject) {
   const errors = errorsIn(texts, seconds);
   const isOfNewPassword = isKeyOf(texts.security.problems, outcome);
   return isKeyOf(errors, outcome) ? { error: errors[outcome], typed, isOfNewPassword } : null;
-}
-
-/** Refuses requests for a frame, an embed or a script by Fetch Metadata (clickjacking), and sign-ins before a click. */
-export function refuseEmbedding(app: FastifyInstance): void {
-  app.addHook('onRequest', (request, reply, done) => {
-    const { 'sec-fetch-dest': destination = 'document', 'sec-purpose': purpose } = request.headers;
-    const isAhead = purpose !== undefined && request.routeOptions.url?.startsWith('/oauth/sign-in');
-    if (!isAhead && destination === 'document') return done();
-    logRefused(reply, 'embedded', 'requested as a part of another page or by a script, not as a page');
-    const { embedded, newTab } = textsOf(request).notices;
-    // A posted body is not read, so its address is unknown.
-    const isKnown = request.method === 'GET';
-    const links = isKnown ? [{ href: pageAddress(request), text: newTab, inNewTab: true }] : [];
-    showRefusal(reply, 403, { ...embedded, links });
-  });
-}
-
-export function showFull(reply: FastifyReply, request: AuthorizationRequest): FastifyReply {
-  const rule = 'this user and application already have MAX_INSTANCES live authorizations';
-  logRefused(reply, 'too_many_instances', rule);
-  const texts = textsOf(reply.request);
-  const { title, text } = texts.notices.full;
-  const links = [toAccount(texts), { href: requestPath(request), text: texts.notices.seeRequest }];
-  return showRefusal(reply, 409, { title, text: text(request.client.name), links });
-}
-
-/** The user rejected, or left, at the provider. @param request of the decision that was to be confirmed; null for none */
-export function showNotSignedIn(reply: FastifyReply, again: string, request: AuthorizationRequest | null) {
-  const texts = textsOf(reply.request);
-  const back = request ? [{ href: requestPath(request), text: texts.notices.seeRequest }] : [];
-  const links = [{ href: again, text: texts.errors.tryAgain }, ...back];
-  const title = texts.errors.titles[request ? 'not_confirmed' : 'not_signed_in'];
-  return showPage(reply, { name: 'notice', title, text: texts.notices.notSignedIn, links, refusal: null });
-}
-
-function showRefusal(reply: FastifyReply, status: number, notice: Omit<Page<'notice'>, 'name' | 'refusal'>) {
-  return showPage(reply, { name: 'notice', ...notice, refusal: refusalOf(reply.request) }, status);
 }

@@ -5,6 +5,7 @@ import { type OAuthErrorCode, RULES, type RuleId, remedyFor } from '../../rules/
 import { OWN_FAULT } from '../../watch/refusals.ts';
 import { pageAddress, textsOf } from '../browser/language.ts';
 import { toAccount } from '../describe/describe.ts';
+import type { Page } from './page.ts';
 
 type Reason = keyof Texts['errors']['reasons'];
 
@@ -105,12 +106,14 @@ function isReason(cause: string): cause is Reason {
   return Object.hasOwn(TEXTS.en.errors.reasons, cause);
 }
 
-/** The error page of a request. Trying again is a GET: of the same page or, after a form, of its request. */
-export function errorPage(request: FastifyRequest, deadEnd: DeadEnd) {
+/** An error page. Trying again is a GET: of the same page or, after a form, of its request. */
+export function describeError(request: FastifyRequest, deadEnd: DeadEnd) {
   const said = { pressed: request.routeOptions?.url ?? '', again: pageAddress(request) };
-  const words = deadEndTexts(deadEnd, textsOf(request), said);
-  return { name: 'error' as const, ...words, reference: request.id, explained: explain(request) };
+  const texts = deadEndTexts(deadEnd, textsOf(request), said);
+  return { ...texts, reference: request.id, explained: explain(request) };
 }
+
+export const ERROR_PAGE: Page<ReturnType<typeof describeError>> = { name: 'error', ownValues: ['reference'] };
 
 /** The lower part of a notice, for developers and support. */
 export function refusalOf(request: FastifyRequest) {

@@ -1,6 +1,6 @@
 -- Invariants of all rows together, for `assent doctor --invariants` and for psql:
 --
---   psql -X "$DATABASE_URL" -f migrations/invariants.sql
+--   psql -X "$DATABASE_URL" -f deploy/postgresql/invariants.sql
 --
 -- It only reads, while servers run: one core, only a reader's locks. Each statement is its own transaction, so that
 -- VACUUM waits for none longer than its time limit. A statement reads its rows once, lists under `broken` each row that violates

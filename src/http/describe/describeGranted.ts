@@ -1,0 +1,91 @@
+import type { RequestedAccess } from '../../flows/authorize/authorize.ts';
+import { inSentence, say } from '../../languages/formats.ts';
+import { type DescribedRight, describeRights } from '../../languages/rights.ts';
+import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
+import { type Client, logoPath } from '../../rules/request/client.ts';
+import type { Right } from '../../rules/scope/scope.ts';
+import { mostWithin, worstCase } from '../../rules/spending/worstCase.ts';
+import { describeTarget, type PageLanguage } from './describe.ts';
+import type { DescribedChange } from './describeLimits.ts';
+
+/** Rights as a user granted them, to confirm them, or to say so afterwards. */
+export function describeGranted(
+  rights: readonly Right[],
+  authorizationRequest: AuthorizationRequest,
+  until: Pick<RequestedAccess, 'expiresAt' | 'daysLeft'>,
+  words: PageLanguage,
+) {
+  const { formats, request } = words.texts;
+  const client = describeClient(authorizationRequest.client, words);
+  const lead = request.leadOf(client.name);
+  const described = describeRights(rights, words).map((right) => ({ change: null, field: null, ...right }));
+  const money = describeMoney(rights, described, lead, until, words);
+  const others = described.filter(({ spending, isSource }) => !spending && !isSource);
+  const acts = formats.allOf(others.map(sentenceIn));
+  const also = acts === '' ? null : money === null ? `${lead} ${acts}` : request.also(acts);
+  const isAsked = rights.some(({ sources }) => sources);
+  const most = money && { ...money, source: isAsked ? money.source : null, total: null };
+  return { client, instanceName: authorizationRequest.instanceName, money: most, also };
+}
+
+function sentenceIn({ before, target, after, quotes }: DescribedRight): string {
+  const named = target === null ? '' : quotes.open + say`${target.join(' ')}` + quotes.close;
+  return inSentence(before) + named + after;
+}
+
+export interface LimitField extends Record<'name' | 'value' | 'label', string> {
+  readonly problem: string | null;
+}
+
+export type RightOnPage = DescribedRight & {
+  readonly change: DescribedChange | null;
+  /** Of the sum that the user may lower. */
+  readonly field: LimitField | null;
+};
+
+/** The most that rights can spend, and the share of each; null for nothing. */
+export function describeMoney(
+  rights: readonly Right[],
+  described: readonly RightOnPage[],
+  lead: string | null,
+  { expiresAt, daysLeft }: Pick<RequestedAccess, 'expiresAt' | 'daysLeft'>,
+  { texts, timeZone }: PageLanguage,
+) {
+  const worst = worstCase(rights);
+  if (worst === null) return null;
+  const { formats, request } = texts;
+  const { cost } = request;
+  const spending = described.filter((right) => right.spending);
+  const isOnly = spending.length === 1;
+  const end = formats.day(expiresAt, timeZone);
+  const total = formats.amount(mostWithin(rights, daysLeft));
+  const amount = formats.amount(worst);
+  const source = described.find(({ isSource }) => isSource) ?? null;
+  // Such a sum could never be spent: its period exceeds the access's lifetime.
+  const [sum, period] =
+    worst.days === null
+      ? [isOnly ? cost.exactly(amount) : cost.upTo(amount), isOnly ? cost.once(end) : cost.onceEach(end)]
+      : worst.days > daysLeft
+        ? [cost.upTo(total), cost.inAll(end)]
+        : [cost.upTo(amount), cost.until(worst.days, end)];
+  return {
+    /** Only one right spends: its limit is the sum. */
+    isOnly,
+    lead,
+    sum,
+    period,
+    rights: spending,
+    source,
+    total: worst.days === null || worst.days > daysLeft ? null : cost.total(total),
+  };
+}
+
+export function describeClient(client: Client, { brand, language, texts }: PageLanguage) {
+  const { name, site, reviewed } = client;
+  return {
+    name,
+    site: site && describeTarget(site),
+    logo: logoPath(client),
+    reviewed: reviewed ? texts.request.reviewed(brand.name[language]) : null,
+  };
+}

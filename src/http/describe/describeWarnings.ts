@@ -1,0 +1,39 @@
+import type { Warning, Warnings } from '../../flows/account/warnings.ts';
+import type { Texts } from '../../languages/languages.ts';
+import { maskOf } from '../../rules/common/network.ts';
+import type { PageLanguage } from './describe.ts';
+
+/** Each is one event, one line of facts and one question; further ones are folded, with one answer. */
+export function describeWarnings({ first, others, hasMore }: Warnings, words: PageLanguage) {
+  const described = (form: Warnings['first']) => ({
+    ...form,
+    warnings: form.warnings.map((warning) => describeWarning(warning, words)),
+  });
+  const heading = others && words.texts.warnings.others(others.warnings.length);
+  return { first: described(first), others: others && { heading, ...described(others) }, hasMore };
+}
+
+function describeWarning(warning: Warning, { texts, timeZone }: PageLanguage) {
+  const { kind, at, times, firstAt, clientName, network, browser, system } = warning;
+  const { warnings, history, security, formats } = texts;
+  const client = clientName ?? history.deletedClient;
+  const device = security.device(browser, system);
+  const event = { ...history.kinds, ...warnings.events }[kind];
+  const { [kind]: own }: Partial<Record<typeof kind, string>> = warnings.questions;
+  const facts = [
+    ...(times > 1 ? [warnings.times(times, formats.day(firstAt, timeZone))] : []),
+    warnings.on(formats.time(at, timeZone), times > 1),
+    describeNetwork(network, texts) ?? warnings.unknownNetwork,
+  ];
+  return {
+    event: event(client, device),
+    facts: facts.join(' · '),
+    question: own ?? warnings.question,
+    yes: own ? warnings.yes.did : warnings.yes.one,
+  };
+}
+
+/** For example "IP address 203.0.113.x"; null for an unknown one. */
+export function describeNetwork(network: string | null, { history }: Texts): string | null {
+  return network && `${history.address} ${maskOf(network)}`;
+}

@@ -1,0 +1,136 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import {
+  type AuthorizedClient,
+  findAccountPage,
+  type LiveAuthorization,
+  type Part,
+} from '../../../flows/account/authorizations.ts';
+import { isEverythingStopped } from '../../../flows/account/disconnect.ts';
+import { findWarnings } from '../../../flows/account/warnings.ts';
+import type { Context } from '../../../flows/common/context.ts';
+import type { Session } from '../../../flows/signIn/session.ts';
+import { signInStep } from '../../../flows/signIn/signIn.ts';
+import { inSentence, say } from '../../../languages/formats.ts';
+import { describeRights } from '../../../languages/rights.ts';
+import { logoPath } from '../../../rules/request/client.ts';
+import { readCookie } from '../../browser/cookies.ts';
+import { sessionOf } from '../../browser/forms.ts';
+import { ACCOUNT } from '../../browser/language.ts';
+import { lastOutcome, noteOn } from '../../browser/outcomes.ts';
+import { seeOther, withQuery } from '../../browser/redirects.ts';
+import { type PageLanguage, pageLanguageOf, toPasswords } from '../../describe/describe.ts';
+import { describeSpending, describeTotalSpending } from '../../describe/describeLimits.ts';
+import { describeWarnings } from '../../describe/describeWarnings.ts';
+import { queryParameters } from '../../request/parameters.ts';
+import type { Page } from '../page.ts';
+import { showSignIn } from '../signInPage.ts';
+import { showPage } from '../views.ts';
+import { type Banner, type OwnPage, ownPage } from './ownPage.ts';
+import { STOP_PATH } from './stopPage.ts';
+
+interface Fields extends OwnPage, Banner {
+  /** Window title: begins with the result of the last form, which screen readers read first. */
+  readonly title: string;
+  /** Those without connections lead to them. Several others are folded. */
+  readonly applications: readonly ReturnType<typeof describeApplication>[];
+  /** How many there are, and can spend. */
+  readonly all: number;
+  readonly spending: number;
+  readonly isSearchable: boolean;
+  /** What was asked for: forms lead back to it. */
+  readonly part: Part;
+  readonly older: string | null;
+}
+
+export const ACCOUNT_PAGE: Page<Fields> = { name: 'account' };
+
+/** The parameters of a part, in the address and in forms. */
+export const PART = ['application', 'older', 'search'];
+
+/** A user's connected applications; without a session the sign-in page. */
+export async function showAccount(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { context } = request.server;
+  const session = await sessionOf(request);
+  if (session === null) return showSignIn(reply, signInStep(context, null, readCookie(request, 'preLogin')));
+  const words = pageLanguageOf(request);
+  const { account } = words.texts;
+  const query = queryParameters(request);
+  const [application = '', older = '', search = ''] = PART.map((name) => query.find(name)?.trim());
+  const part = { application, older, search };
+  const last = lastOutcome(reply, ACCOUNT);
+  const [page, warnings, stopped] = await Promise.all([
+    findAccountPage(context, session, part),
+    findWarnings(context, session, readCookie(request, 'seen')),
+    last?.outcome === 'pressed' ? describeStop(context, session, words) : null,
+  ]);
+  // This part is empty now: the first one has the rest.
+  if (application + older !== '' && page.applications.length === 0) return seeOther(reply);
+  const disconnected = last?.outcome === 'disconnected' ? account.disconnected(last.typed.join()) : null;
+  const undone = noteOn(reply, ACCOUNT, session.user);
+  return showPage(reply, ACCOUNT_PAGE, {
+    ...ownPage(session, reply),
+    ...page,
+    title: disconnected ?? (undone === null ? account.title : account.titleUndone),
+    applications: page.applications.map((client) => describeApplication(client, words)),
+    part,
+    older: page.older && withQuery(ACCOUNT, query.only(['application', 'search']), `older=${page.older}`),
+    warnings: warnings && describeWarnings(warnings, words),
+    done: disconnected && `${disconnected}. ${account.stillConnected}`,
+    ways: [],
+    undone,
+    ...stopped,
+  });
+}
+
+/** The account page after stopping everything describes the current state: some of many thousands may be left. */
+async function describeStop(context: Context, session: Session, words: PageLanguage) {
+  const { stop } = words.texts;
+  if (!(await isEverythingStopped(context, session))) {
+    const ways = [{ href: STOP_PATH, text: `${stop.title}…` }];
+    return { title: stop.titleUndone, done: null, undone: stop.undone, ways };
+  }
+  const ways = toPasswords(words, session.user.hasPaymentPassword);
+  return { title: stop.titleDone, done: stop.done, undone: null, ways };
+}
+
+export function describeApplication(client: AuthorizedClient, words: PageLanguage) {
+  const { account, formats } = words.texts;
+  const { clientId, clientName, isBlocked, canSpend, authorizations, live } = client;
+  const total = account.connections(live);
+  const question = account.questionAll(clientName, total);
+  const all = { fullName: say`${clientName}`, question, formToken: client.disconnectAllToken };
+  return {
+    clientId,
+    name: clientName,
+    logo: logoPath({ clientId, logo: client.clientLogo }),
+    isBlocked,
+    canSpend,
+    spending: describeTotalSpending(client, words.texts),
+    total,
+    lastUse: account.lastUsed(client.lastUsedOn && formats.utcDay(client.lastUsedOn)),
+    expiresSoon: authorizations.some(({ expiresSoon }) => expiresSoon),
+    connections: authorizations.map((one) => describeConnection(one, live > 1, words)),
+    all: live > 1 ? all : null,
+  };
+}
+
+function describeConnection(authorization: LiveAuthorization, isOneOfSeveral: boolean, words: PageLanguage) {
+  const { grantId, clientName, instanceName, confirmedAt, expiresAt, lastUsedOn } = authorization;
+  const { account, formats } = words.texts;
+  const isOnly = instanceName === null && !isOneOfSeveral;
+  const client = say`${clientName}`;
+  const unnamed = inSentence(account.unnamed);
+  return {
+    grantId,
+    heading: isOnly ? null : (instanceName ?? account.unnamed),
+    fullName: isOnly ? client : `${client}, ${instanceName === null ? unnamed : say`${instanceName}`}`,
+    question: isOnly ? account.question(clientName) : account.questionOf(clientName, instanceName ?? unnamed),
+    spending: isOneOfSeveral ? describeSpending(authorization, words.texts) : null,
+    allowedOn: formats.day(confirmedAt, words.timeZone),
+    validUntil: formats.day(expiresAt, words.timeZone),
+    expiresSoon: authorization.expiresSoon,
+    lastUse: lastUsedOn === null ? account.never : formats.utcDay(lastUsedOn),
+    rights: describeRights(authorization.rights, words),
+    formToken: authorization.disconnectToken,
+  };
+}

@@ -1,0 +1,57 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { findHistoryPage, type HistoryEvent } from '../../../flows/account/history.ts';
+import { isAlarming } from '../../../flows/account/warnings.ts';
+import { describeRights } from '../../../languages/rights.ts';
+import { sessionOf } from '../../browser/forms.ts';
+import { seeOther } from '../../browser/redirects.ts';
+import { type PageLanguage, pageLanguageOf } from '../../describe/describe.ts';
+import { describeNetwork } from '../../describe/describeWarnings.ts';
+import { queryParameters } from '../../request/parameters.ts';
+import type { Page } from '../page.ts';
+import { showPage } from '../views.ts';
+import { type OwnPage, ownPage } from './ownPage.ts';
+
+interface Fields extends OwnPage {
+  readonly intro: string;
+  readonly events: readonly ReturnType<typeof describeEvent>[];
+  /** The newest events are on another page. */
+  readonly isLater: boolean;
+  readonly older: string | null;
+}
+
+export const HISTORY_PAGE: Page<Fields> = { name: 'history' };
+
+/** What happened in the account. */
+export async function showHistory(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { context } = request.server;
+  const session = await sessionOf(request);
+  if (session === null) return seeOther(reply);
+  const from = queryParameters(request).find('from');
+  const { events, older } = await findHistoryPage(context, session, from);
+  const words = pageLanguageOf(request);
+  const { history, formats } = words.texts;
+  return showPage(reply, HISTORY_PAGE, {
+    ...ownPage(session, reply),
+    intro: history.intro(formats.zone(context.timeZone)),
+    events: events.map((event) => describeEvent(event, words)),
+    isLater: from !== undefined,
+    older: older && `/oauth/account/history?from=${older}`,
+  });
+}
+
+export function describeEvent(event: HistoryEvent, words: PageLanguage) {
+  const { kind, at, clientName, instanceName, rights, network, browser, system, confirmedBy } = event;
+  const { history, formats, security } = words.texts;
+  const device = security.device(browser, system);
+  return {
+    day: formats.day(at, words.timeZone),
+    device: kind === 'signed_in' ? device : null,
+    time: formats.hour(at, words.timeZone),
+    text: history.kinds[kind](clientName ?? history.deletedClient),
+    confirmedBy: confirmedBy && history.confirmedBy[confirmedBy],
+    isWarning: isAlarming(kind),
+    instanceName,
+    rights: rights && describeRights(rights, words),
+    network: describeNetwork(network, words.texts),
+  };
+}

@@ -1,0 +1,44 @@
+import type { FastifyReply } from 'fastify';
+import type { findPasswordForm } from '../../../flows/account/changePassword.ts';
+import type { Session } from '../../../flows/signIn/session.ts';
+import { errorAt } from '../formErrors.ts';
+import { type Page, paymentPasswordName } from '../page.ts';
+import { showPage } from '../views.ts';
+import { type OwnPage, ownPage } from './ownPage.ts';
+
+type Which = 'password' | 'payment-password';
+
+type PasswordForm = NonNullable<Awaited<ReturnType<typeof findPasswordForm>>>;
+
+interface Fields extends OwnPage {
+  readonly which: Which;
+  /** Password managers keep the changed password under this name. */
+  readonly keptAs: string;
+  /** The password to type: `password` also if there is no payment password yet. */
+  readonly asked: Which;
+  readonly formToken: string;
+  readonly error: string | null;
+  readonly wrong: 'old' | 'new';
+}
+
+export const PASSWORD_PAGE: Page<Fields> = { name: 'password', asksForPassword: () => true };
+
+/** Changes a password. @param path of its form */
+export function showPassword(
+  reply: FastifyReply,
+  path: string,
+  which: Which,
+  session: Session,
+  form: PasswordForm,
+): FastifyReply {
+  const failed = errorAt(reply, path, path);
+  return showPage(reply, PASSWORD_PAGE, {
+    ...ownPage(session, reply),
+    which,
+    keptAs: which === 'payment-password' ? paymentPasswordName(session.user) : session.user.login,
+    asked: form.currentKind === 'password' ? 'password' : 'payment-password',
+    formToken: form.formToken,
+    error: failed?.error ?? null,
+    wrong: failed?.isOfNewPassword ? 'new' : 'old',
+  });
+}

@@ -1,0 +1,78 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { findUserSessions, type UserSession } from '../../../flows/account/userSessions.ts';
+import { findWarnings } from '../../../flows/account/warnings.ts';
+import { readCookie } from '../../browser/cookies.ts';
+import { sessionOf } from '../../browser/forms.ts';
+import { ACCOUNT } from '../../browser/language.ts';
+import { lastOutcome, noteOn } from '../../browser/outcomes.ts';
+import { seeOther } from '../../browser/redirects.ts';
+import { type Link, type PageLanguage, pageLanguageOf, toPasswords } from '../../describe/describe.ts';
+import { describeNetwork, describeWarnings } from '../../describe/describeWarnings.ts';
+import type { Page } from '../page.ts';
+import { showPage } from '../views.ts';
+import { type Banner, type OwnPage, ownPage } from './ownPage.ts';
+
+interface Fields extends OwnPage, Banner {
+  readonly sessions: ReturnType<typeof describeSessions>;
+  /** Null if the user is signed in only here. */
+  readonly endOthersToken: string | null;
+  readonly passwords: readonly Link[];
+  /** Allow alone lets an application pay. */
+  readonly isUnguarded: boolean;
+}
+
+export const SECURITY_PAGE: Page<Fields> = { name: 'security' };
+
+export const SECURITY_PATH = '/oauth/account/security';
+
+/** The user's sessions and passwords. */
+export async function showSecurity(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { context } = request.server;
+  const session = await sessionOf(request);
+  if (session === null) return seeOther(reply);
+  const said = lastOutcome(reply, SECURITY_PATH)?.outcome;
+  const words = pageLanguageOf(request);
+  const { account, security } = words.texts;
+  const [{ sessions, endOthersToken }, warnings] = await Promise.all([
+    findUserSessions(context, session),
+    findWarnings(context, session, readCookie(request, 'seen')),
+  ]);
+  return showPage(reply, SECURITY_PAGE, {
+    ...ownPage(session, reply),
+    sessions: describeSessions(sessions, session.now, words),
+    endOthersToken,
+    warnings: warnings && describeWarnings(warnings, words),
+    passwords: toPasswords(words, session.user.hasPaymentPassword),
+    isUnguarded: !session.user.hasPaymentPassword && !context.confirmsPayments,
+    done: said === 'ended' || said === 'changed' ? security[said] : null,
+    ways: said === 'changed' ? [{ href: ACCOUNT, text: account.title }] : [],
+    undone: noteOn(reply, SECURITY_PATH, session.user),
+  });
+}
+
+/** Sessions in terms that their user knows. @param now decides which day is today */
+export function describeSessions(
+  sessions: readonly UserSession[],
+  now: Date,
+  { texts, timeZone }: PageLanguage,
+) {
+  const { security, formats } = texts;
+  const counts = new Map<string, number>();
+  const when = (time: Date) =>
+    formats.time(time, timeZone).replace(formats.day(now, timeZone), security.today);
+  return sessions.map(({ sessionId, isCurrent, browser, system, network, createdAt, seenAt, endToken }) => {
+    const device = security.device(browser, system);
+    const one = {
+      sessionId,
+      device: isCurrent ? `${security.thisSession} (${device})` : device,
+      network: describeNetwork(network, texts),
+      since: security.since(when(createdAt)),
+      seen: security.seen(when(seenAt)),
+      endToken,
+    };
+    const shown = JSON.stringify([one.device, one.network, one.since]);
+    const count = (counts.get(shown) ?? 0) + 1;
+    counts.set(shown, count);
+    return count === 1 ? one : { ...one, device: security.alike(one.device, formats.number(count)) };
+  });
+}

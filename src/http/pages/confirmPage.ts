@@ -1,0 +1,40 @@
+import type { FastifyReply } from 'fastify';
+import { type ConfirmStep, takesPassword } from '../../flows/authorize/confirmPayment.ts';
+import { requestPath } from '../browser/language.ts';
+import { pageLanguageOf } from '../describe/describe.ts';
+import { describeGranted } from '../describe/describeGranted.ts';
+import { errorAt } from './formErrors.ts';
+import { type Page, paymentPasswordName } from './page.ts';
+import { showPage } from './views.ts';
+
+type Fields = ReturnType<typeof describeGranted> & {
+  readonly error: string | null;
+  readonly request: string;
+  readonly signOutToken: string;
+  /** Signed as decided; sent with the payment password. */
+  readonly decision: string;
+  /** The address of the request's own page; `request` is its canonical query. */
+  readonly back: string;
+  /** Browsers keep the payment password under this name, beside the login's. Null: the provider confirms. */
+  readonly keptAs: string | null;
+};
+
+export const CONFIRM_PAGE: Page<Fields> = {
+  name: 'confirm',
+  ownValues: ['request', 'instanceName', 'signOutToken', 'keptAs', 'decision', 'back'],
+  asksForPassword: ({ keptAs }) => keptAs !== null,
+};
+
+/** Asks for the payment password, or leads to the provider, for exactly what was decided. */
+export function showConfirm(reply: FastifyReply, step: ConfirmStep): FastifyReply {
+  const { authorizationRequest, decision, granted, signOutToken } = step;
+  return showPage(reply, CONFIRM_PAGE, {
+    error: errorAt(reply, '/oauth/confirm', authorizationRequest)?.error ?? null,
+    request: authorizationRequest.canonicalQuery,
+    decision,
+    signOutToken,
+    back: requestPath(authorizationRequest),
+    keptAs: takesPassword(reply.server.context) ? paymentPasswordName(step.user) : null,
+    ...describeGranted(granted, authorizationRequest, step, pageLanguageOf(reply.request)),
+  });
+}
