@@ -22,6 +22,7 @@ function linksOf({ read }, document) {
   });
 }
 
+/** Every link of a document leads to a file or folder, and to a heading that exists. */
 export function findBrokenLinks(checkout) {
   const { files, documents } = checkout;
   const known = new Set(files.flatMap((file) => [file, `${posix.dirname(file)}/`]).concat('./'));

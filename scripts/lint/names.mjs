@@ -52,6 +52,7 @@ export function findUnknownNames(checkout) {
 const METRICS = 'src/http/metrics/metrics.ts';
 const MONITORING = 'docs/operate/monitoring.md';
 
+/** The page on monitoring names every metric. */
 export function findUndescribedMetrics({ read, find }) {
   const metrics = find(METRICS, /^ +(assent_\w+):/gm);
   return [

@@ -28,6 +28,7 @@ function sentencesOf(markdown) {
 
 const countWords = (sentence) => sentence.split(' ').filter((word) => /[\p{L}\d]/u.test(word)).length;
 
+/** A long sentence hides its subject. */
 export const findLongSentences = ({ book, documents, read }) =>
   documents
     .filter((file) => book.includes(file) || /^(CONTRIBUTING|CHANGELOG)\.md$/.test(file))
@@ -43,6 +44,7 @@ export const findLongSentences = ({ book, documents, read }) =>
 
 const cellsOf = (row) => row.replaceAll(/\\\||`[^`]*`/g, '').split('|').length;
 
+/** The rows of a table have as many cells as its head. */
 export const findUnevenTables = ({ documents, find }) =>
   documents.flatMap((file) =>
     find(file, /((?:^\|.*\|\n)+)/gm).flatMap(({ text, at }) => {

@@ -4,9 +4,10 @@ import * as links from './links.mjs';
 import * as names from './names.mjs';
 import * as prose from './prose.mjs';
 import * as sizes from './sizes.mjs';
+import * as sources from './sources.mjs';
 import * as trust from './trust.mjs';
 
-const RULES = [links, names, prose, layers, trust, sizes].flatMap((file) => Object.values(file));
+const RULES = [links, names, prose, layers, sources, trust, sizes].flatMap((file) => Object.values(file));
 
 /** The place of a finding in the list, and its text there. */
 function describe({ read }, { file, at, says, isWarning = false }) {

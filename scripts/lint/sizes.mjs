@@ -12,6 +12,7 @@ const MAX_FILES = 14;
 const warn = (file, says) => ({ file, says, isWarning: true });
 const linesOf = (text) => text.trim().split('\n').length;
 
+/** Pages of the book, the book as a whole, and README.md. */
 export function findLargePages({ book, read }) {
   const sizes = book.map((file) => ({ file, bytes: Buffer.byteLength(read(file)) }));
   const sum = sizes.reduce((total, { bytes }) => total + bytes, 0);

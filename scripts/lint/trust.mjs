@@ -14,6 +14,7 @@ const isTrustPage = (file) => file.startsWith('docs/trust/');
 const rowsOf = ({ find }, page) =>
   find(page, /^\|.*\| Test \|\n\|[-|]+\|\n((?:\|.*\|\n?)+)/gm).flatMap(({ text }) => text.trim().split('\n'));
 
+/** Every row of the trust pages ends with the file and the id of a test that exists. */
 export function findUnprovenRows(checkout) {
   const { documents, files, read } = checkout;
   return documents.filter(isTrustPage).flatMap((file) => {
