@@ -21,7 +21,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   timezone: 'UTC',
   extra_float_digits: '1',
   array_nulls: 'on',
-  // A passwordKind update must see the writes of the transaction that it waited for.
+  // A guarded update must see the writes of the transaction that it waited for.
   default_transaction_isolation: 'read committed',
   statement_timeout: String(STATEMENT_MS),
   lock_timeout: String(LOCK_MS),
