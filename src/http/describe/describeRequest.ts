@@ -1,8 +1,8 @@
 import type { ConsentStep, RequestedAccess } from '../../flows/authorize/authorize.ts';
 import { takesPassword } from '../../flows/authorize/confirmPayment.ts';
 import { limitsToLower } from '../../flows/authorize/decisionForms.ts';
-import { inSentence, say } from '../../languages/formats.ts';
-import type { Texts } from '../../languages/languages.ts';
+import { inSentence, isolated } from '../../languages/formats.ts';
+import { type Texts, withValues } from '../../languages/languages.ts';
 import { type DescribedRight, describeRights } from '../../languages/rights.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { type Client, logoPath } from '../../rules/request/client.ts';
@@ -31,12 +31,12 @@ export function describeRequest(step: ConsentStep, typed: TypedLimits | null, wo
     }),
   );
   const others = asked.filter(({ spending, isSource }) => !spending && !isSource);
-  const money = describeMoney(rights, asked, request.lead, step, words);
+  const money = describeMoney(rights, asked, request.lead || null, step, words);
   const isUnknown = step.firstSeen && !client.reviewed;
   const lacksPassword = money !== null && !user.hasPaymentPassword && takesPassword(words);
   return {
     client: describeClient(client, words),
-    firstSeen: isUnknown ? request.firstSeen(formats.day(client.createdAt, words.timeZone)) : null,
+    firstSeen: isUnknown ? request.firstSeen({ day: formats.day(client.createdAt, words.timeZone) }) : null,
     money,
     besides: describeOthers(step, words),
     // Unchanged and without spending: no need to read it again.
@@ -72,19 +72,19 @@ export function describeGranted(
 ) {
   const { formats, request } = words.texts;
   const client = describeClient(authorizationRequest.client, words);
-  const lead = request.leadOf(client.name);
+  const lead = request.leadOf({ client: client.name });
   const described = describeRights(rights, words).map((right) => ({ change: null, field: null, ...right }));
   const money = describeMoney(rights, described, lead, until, words);
   const others = described.filter(({ spending, isSource }) => !spending && !isSource);
   const acts = formats.allOf(others.map(sentenceIn));
-  const also = acts === '' ? null : money === null ? `${lead} ${acts}` : request.also(acts);
+  const also = acts === '' ? null : money === null ? `${lead} ${acts}` : request.also({ acts });
   const isAsked = rights.some(({ sources }) => sources);
   const most = money && { ...money, source: isAsked ? money.source : null, total: null };
   return { client, instanceName: authorizationRequest.instanceName, money: most, also };
 }
 
 function sentenceIn({ before, target, after, quotes }: DescribedRight): string {
-  const named = target === null ? '' : quotes.open + say`${target.join(' ')}` + quotes.close;
+  const named = target === null ? '' : quotes.open + isolated(target.join(' ')) + quotes.close;
   return inSentence(before) + named + after;
 }
 
@@ -107,17 +107,19 @@ function describeMoney(
   const { cost } = request;
   const spending = described.filter((right) => right.spending);
   const isOnly = spending.length === 1;
-  const end = formats.day(expiresAt, timeZone);
-  const total = formats.amount(mostWithin(rights, daysLeft));
+  const day = formats.day(expiresAt, timeZone);
+  const total = { amount: formats.amount(mostWithin(rights, daysLeft)) };
   const amount = formats.amount(worst);
   const source = described.find(({ isSource }) => isSource) ?? null;
   // Such a sum could never be spent: its period exceeds the access's lifetime.
   const [sum, period] =
     worst.days === null
-      ? [isOnly ? cost.exactly(amount) : cost.upTo(amount), isOnly ? cost.once(end) : cost.onceEach(end)]
+      ? isOnly
+        ? [cost.exactly({ amount }), cost.once({ day })]
+        : [cost.upTo({ amount }), cost.onceEach({ day })]
       : worst.days > daysLeft
-        ? [cost.upTo(total), cost.inAll(end)]
-        : [cost.upTo(amount), cost.until(worst.days, end)];
+        ? [cost.upTo(total), cost.inAll({ day })]
+        : [cost.upTo({ amount }), cost.until({ days: worst.days, day })];
   return {
     /** Only one right spends: its limit is the sum. */
     isOnly,
@@ -147,8 +149,9 @@ function describeField(
   return {
     name: limitField(index),
     value: typed?.sums.get(index) ?? formats.plain(limit.sum),
-    label: limits.label(formats.currency(limit.currency), limit.days ?? 1),
-    problem: problem === undefined ? null : limits.problems[problem](formats.amount(limit)),
+    label: limits.label({ currency: formats.currency(limit.currency), days: limit.days ?? 1 }),
+    problem:
+      problem === undefined ? null : withValues(limits.problems[problem], { amount: formats.amount(limit) }),
   };
 }
 
@@ -158,7 +161,7 @@ export function describeClient(client: Client, { brand, language, texts }: PageL
     name,
     site: site && describeTarget(site),
     logo: logoPath(client),
-    reviewed: reviewed ? texts.request.reviewed(brand.name[language]) : null,
+    reviewed: reviewed ? texts.request.reviewed({ service: brand.name[language] }) : null,
   };
 }
 
@@ -172,5 +175,7 @@ function isElsewhere(site: string | null, redirectUri: string): boolean {
 function describeOthers({ others }: RequestedAccess, { texts }: PageLanguage): string | null {
   const { besides, besidesMany } = texts.request;
   if (others === null) return besidesMany;
-  return others.length === 0 ? null : besides(describeTogether(others, texts), others.length);
+  return others.length === 0
+    ? null
+    : besides({ most: describeTogether(others, texts), count: others.length });
 }

@@ -81,7 +81,8 @@ async function showAccount(request: FastifyRequest, reply: FastifyReply): Promis
   ]);
   // This part is empty now: the first one has the rest.
   if (application + older !== '' && page.applications.length === 0) return seeOther(reply);
-  const disconnected = last?.outcome === 'disconnected' ? account.disconnected(last.typed.join()) : null;
+  const disconnected =
+    last?.outcome === 'disconnected' ? account.disconnected({ what: last.typed.join() }) : null;
   const undone = noteOn(reply, ACCOUNT, session.user);
   return showPage(reply, {
     name: 'account',
@@ -121,7 +122,7 @@ async function showHistory(request: FastifyRequest, reply: FastifyReply): Promis
   return showPage(reply, {
     name: 'history',
     ...ownPage(session, reply),
-    intro: history.intro(formats.zone(context.timeZone)),
+    intro: history.intro({ zone: formats.zone(context.timeZone) }),
     events: events.map((event) => describeEvent(event, words)),
     isLater: from !== undefined,
     older: older && `/oauth/account/history?from=${older}`,
