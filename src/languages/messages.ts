@@ -30,11 +30,7 @@ type Place = { readonly formats: Formats; readonly names: Set<string>; readonly 
 
 function sentenceOf(tokens: readonly icu.Token[], place: Place): Sentence {
   const parts = tokens.map((token) => (token.type === 'content' ? token.value : partOf(token, place)));
-  return (values) => {
-    let text = '';
-    for (const part of parts) text += typeof part === 'string' ? part : part(values);
-    return text;
-  };
+  return (values) => parts.map((part) => (typeof part === 'string' ? part : part(values))).join('');
 }
 
 function partOf(token: Exclude<icu.Token, icu.Content>, place: Place): Sentence {

@@ -16,7 +16,7 @@ describe('a message', () => {
     expect(say('{client} until {day}', { client: 'a\u2069b', day: '1 May' })).toBe('⟨ab⟩ until 1 May');
   });
 
-  it('isolates a value that nobody declared', () => {
+  it('isolates a value that is not in the list', () => {
     expect(say('{unheardOf}', { unheardOf: 'x' })).toBe('⟨x⟩');
   });
 

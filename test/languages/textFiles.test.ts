@@ -62,7 +62,7 @@ describe('a file of another language', () => {
       [],
       ['signIn.title', 'signIn.button', 'wait'].map((path) => expect.stringContaining(path)),
     ],
-    ['is no JSON', '{', [expect.stringContaining('is not JSON')]],
+    ['is not JSON', '{', [expect.stringContaining('is not JSON')]],
   ])('that %s has these faults', (_what, file, faults) => {
     expect(mistakesIn(file, (json) => parseTexts(json, formats, model))).toEqual(faults);
   });
