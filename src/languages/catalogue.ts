@@ -1,8 +1,15 @@
 import { z } from 'zod';
 import { MAX_OWN_RIGHTS } from '../rules/common/limits.ts';
 import { namesByLook } from '../rules/common/lookAlike.ts';
+import { lazy } from '../rules/common/memoize.ts';
 import { FileError, parseJson, parseOperatorFile } from '../rules/common/operatorFile.ts';
-import { eachLanguage, LANGUAGES, type PerLanguage, perLanguage } from '../rules/common/perLanguage.ts';
+import {
+  eachLanguage,
+  LANGUAGES,
+  type Language,
+  type PerLanguage,
+  perLanguage,
+} from '../rules/common/perLanguage.ts';
 import {
   BUILT_IN_RIGHTS,
   type BuiltInName,
@@ -10,7 +17,7 @@ import {
   LIFTABLE,
   type RightKind,
 } from '../rules/scope/rights.ts';
-import { TEXTS } from './languages.ts';
+import { TEXTS, withValues } from './languages.ts';
 
 /** A right on offer, with its sentence after "It will be able to"; `{target}` stands for the shop or account. */
 type OfferedRight = RightKind & { readonly text: PerLanguage };
@@ -20,8 +27,13 @@ export type Catalogue = ReadonlyMap<string, OfferedRight>;
 /** All rights of this API family. An operator's file (`CATALOGUE`) replaces it: it may offer fewer, and has rights of its own. */
 export const BUILT_IN_CATALOGUE: Catalogue = new Map(
   [...BUILT_IN_RIGHTS].map(([name, kind]) => {
-    const text = eachLanguage((language) => TEXTS[language].rights[name as BuiltInName]);
-    return [name, { ...kind, text }];
+    const textIn = (language: Language) =>
+      withValues(TEXTS[language].rights[name as BuiltInName], { target: '{target}' });
+    const text = lazy(() => eachLanguage(textIn));
+    return [
+      name,
+      Object.defineProperty({ ...kind }, 'text', { get: text, enumerable: true }) as OfferedRight,
+    ];
   }),
 );
 

@@ -1,18 +1,18 @@
 import { lazy, memoize } from '../rules/common/memoize.ts';
 import type { Money } from '../rules/common/money.ts';
 
-/** The forms of a phrase by its language's CLDR plural categories. `#` stands for the number. */
-type PluralForms = Readonly<Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }>;
-
 const DECIMALS = {
   trailingZeroDisplay: 'stripIfInteger',
   minimumFractionDigits: 2,
   maximumFractionDigits: 2,
 } as const;
 
+export type Formats = ReturnType<typeof formatsOf>;
+
 /** Numbers, amounts, days and lists in a language. @param tag BCP 47 @param currencyDisplay the readers' usual form */
 export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol') {
   const numbers = lazy(() => new Intl.NumberFormat(tag));
+  const plurals = lazy(() => new Intl.PluralRules(tag));
   const plain = lazy(() => new Intl.NumberFormat(tag, { ...DECIMALS, useGrouping: false }));
   const lists = lazy(() => new Intl.ListFormat(tag, { type: 'disjunction' }));
   const listOf = memoize((lines: string) => lists().format(lines.split('\n')));
@@ -28,6 +28,8 @@ export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol') {
   const calendarIn = memoize((timeZone: string) => calendarOf(tag, timeZone));
   return {
     number: (value: number) => numbers().format(value),
+    /** The CLDR category of a number, such as `one` or `few`. */
+    plural: (value: number) => plurals().select(value),
     amount: ({ sum, currency }: Money) => amountsIn(currency)(sum),
     /** A currency without an amount: `RUB` or `₽`. */
     currency: (currency: string) => partOf(currencies(currency).formatToParts(0), 'currency') ?? currency,
@@ -78,14 +80,6 @@ function partOf(parts: readonly { readonly type: string; readonly value: string 
   return parts.find(({ type }) => type === wanted)?.value;
 }
 
-/** A phrase with a number, in that number's plural form. @param tag BCP 47 */
-export function pluralOf(tag: string): (count: number, forms: PluralForms) => string {
-  const rules = lazy(() => new Intl.PluralRules(tag));
-  const numbers = lazy(() => new Intl.NumberFormat(tag));
-  return (count, forms) =>
-    unbroken((forms[rules().select(count)] ?? forms.other).replace('#', numbers().format(count)));
-}
-
 /** A text whose numbers stay on one line with the words around them: "7 days", "26 November 2029". */
 function unbroken(text: string): string {
   return text.replaceAll(/(?<=\d) (?=\p{L})|(?<=\p{L}) (?=\d)/gu, '\u00a0');
@@ -98,17 +92,16 @@ export function inSentence(text: string): string {
 
 const [FIRST_STRONG_ISOLATE, POP_ISOLATE] = ['\u2068', '\u2069'];
 
-/** A sentence with names, each isolated as by `<bdi>`: a Hebrew or Arabic name doesn't reorder the words around it. */
-export function say(sentence: TemplateStringsArray, ...names: readonly string[]): string {
-  const isolated = names.map((name) => FIRST_STRONG_ISOLATE + withoutIsolates(name) + POP_ISOLATE);
-  return String.raw({ raw: sentence }, ...isolated);
+/** A name within a sentence, isolated as by `<bdi>`: one in Hebrew or Arabic doesn't reorder the words around it. */
+export function isolated(name: string): string {
+  return FIRST_STRONG_ISOLATE + withoutIsolates(name) + POP_ISOLATE;
 }
 
 export function withoutIsolates(name: string): string {
   return name.replaceAll(/[\u2068\u2069]/g, '');
 }
 
-/** Escaped text as HTML; parts that {@link say} isolated are in `<bdi>`. */
+/** Escaped text as HTML; {@link isolated} parts are in `<bdi>`. */
 export function isolatesAsHtml(escaped: string): string {
   return escaped.replaceAll(FIRST_STRONG_ISOLATE, '<bdi>').replaceAll(POP_ISOLATE, '</bdi>');
 }

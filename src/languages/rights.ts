@@ -70,10 +70,10 @@ function sentenceOf(right: Right, words: RightLanguage) {
 /** For example "At most RUB 3,000 in any 7 days". */
 export function describeLimit(limit: Limit, { limits, formats }: Texts): string {
   const amount = formats.amount(limit);
-  return limit.days === null ? limits.once(amount) : limits.perDays(amount, limit.days);
+  return limit.days === null ? limits.once({ amount }) : limits.perDays({ amount, days: limit.days });
 }
 
 /** For example "3 minutes"; up to a minute and a half in seconds. */
 export function describeWait(seconds: number, { wait }: Texts): string {
-  return seconds > 90 ? wait.minutes(Math.ceil(seconds / 60)) : wait.seconds(seconds);
+  return seconds > 90 ? wait.minutes({ minutes: Math.ceil(seconds / 60) }) : wait.seconds({ seconds });
 }

@@ -4,8 +4,11 @@ export function leavesOf(
   path = '',
 ): { path: string; group: object; name: string; text: unknown }[] {
   return Object.entries(group).flatMap(([name, text]) => {
-    if (text === null) return []; // a language without such words
     const isGroup = typeof text === 'object';
     return isGroup ? leavesOf(text, `${path}${name}.`) : [{ path: path + name, group, name, text }];
   });
 }
+
+/** Values of a sentence: each made by its name. */
+export const eachValue = (make: (name: string) => unknown) =>
+  new Proxy({}, { get: (_none, name) => make(String(name)) });

@@ -2,11 +2,20 @@ import { describe, expect, it } from 'vitest';
 import { en as demoEn } from '../../demo/src/en.ts';
 import { ru as demoRu } from '../../demo/src/ru.ts';
 import { LANGUAGES, type Language, TEXTS } from '../../src/languages/languages.ts';
+import { MIN_PASSWORD_CHARACTERS } from '../../src/rules/common/limits.ts';
 import { files, read } from '../docs/checkout.ts';
-import { leavesOf } from './leaves.ts';
+import { eachValue, leavesOf } from './leaves.ts';
+
+type Sentence = (...inside: unknown[]) => string;
 
 /** The texts of the server, whose use shown.test.ts checks on each page, and of the demo application. */
-const CATALOGUES = [TEXTS, { en: demoEn, ru: demoRu }];
+const CATALOGUES = [
+  { texts: TEXTS, say: (text: Sentence, value: string) => text(eachValue(() => value)) },
+  {
+    texts: { en: demoEn, ru: demoRu },
+    say: (text: Sentence, value: string) => text(...Array.from({ length: text.length }, () => value)),
+  },
+];
 
 /** Sources and templates of the demo, which refer to its texts. */
 const sources = files
@@ -24,14 +33,17 @@ const paths = leavesOf(demoEn)
 
 describe('the texts', () => {
   it.each(LANGUAGES)('of %s put no quotation marks around inserted text that may close them', (language) => {
-    const quoting = leavesIn(language).flatMap(({ path, group, name, text }) => {
-      if (typeof text !== 'function' || path.startsWith('formats.')) return [];
-      const inside = Array.from({ length: text.length }, () => 'OTHER');
-      const said = (group as Record<string, (...inside: string[]) => unknown>)[name]?.(...inside);
-      return /[“«][^”»]*OTHER/.test(String(said)) ? [path] : [];
-    });
+    const quoting = leavesIn(language, 'OTHER').flatMap(({ path, said }) =>
+      /[“«][^”»]*OTHER/.test(said) ? [path] : [],
+    );
     // These quote the service's name, which the operator chose.
     expect(quoting).toEqual(language === 'ru' ? ['layout.passwordsHereOnly', 'signIn.title'] : []);
+  });
+
+  it.each(LANGUAGES)('of %s say how many characters a password needs', (language) => {
+    const { rule, problems } = TEXTS[language].security;
+    for (const text of [rule, problems.too_short])
+      expect(text.match(/\d+/g)).toEqual([String(MIN_PASSWORD_CHARACTERS)]);
   });
 
   it.each(paths)('of the demo application are all used: %s', (path) => {
@@ -52,18 +64,27 @@ describe('the texts', () => {
   });
 
   it.each(LANGUAGES)('of %s are trimmed and not empty, and only names are in another script', (language) => {
-    for (const { path, text } of leavesIn(language)) {
-      if (typeof text !== 'string' || path === 'tag') continue;
-      expect(text.trim(), path).toBe(text);
-      expect(text, path).not.toBe('');
+    for (const { path, said } of leavesIn(language, '…')) {
+      if (path === 'tag') continue;
+      expect(said.trim(), path).toBe(said);
+      // Russian has no word before a right.
+      if (path !== 'request.lead' || language !== 'ru') expect(said, path).not.toBe('');
       // Russian texts have Latin letters in names and backquotes only.
-      const words = text.replaceAll(/`[^`]+`|Assent|IP|URL|UTC|Caps Lock|\{target\}/g, '');
+      const words = said.replaceAll(/`[^`]+`|Assent|IP|URL|UTC|cookie|Caps Lock|\{target\}/g, '');
       if (language === 'ru') expect(words, path).not.toMatch(/[A-Za-z]/);
       else expect(words, path).not.toMatch(/\p{Script=Cyrillic}/u);
     }
   });
 });
 
-function leavesIn(language: Language) {
-  return CATALOGUES.flatMap((texts) => leavesOf(texts[language]));
+/** Every text with one value in all its places. */
+function leavesIn(language: Language, value: string) {
+  return CATALOGUES.flatMap(({ texts, say }) =>
+    leavesOf(texts[language])
+      .filter(({ path }) => !path.startsWith('formats.'))
+      .map(({ path, text }) => ({
+        path,
+        said: typeof text === 'function' ? say(text as Sentence, value) : String(text),
+      })),
+  );
 }

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { OutcomeNote } from '../../src/http/browser/outcomes.ts';
 import { type Cause, deadEndTexts } from '../../src/http/pages/errorPage.ts';
-import type { Texts } from '../../src/languages/languages.ts';
+import { type Texts, withValues } from '../../src/languages/languages.ts';
 import type { OAuthErrorCode } from '../../src/rules/common/refusals.ts';
 import { fieldsFor, follow, whileLocked as whileTableLocked } from '../support/account.ts';
 import {
@@ -335,13 +335,13 @@ const PRESSED: WithSample[] = [
 ];
 
 export const noticeSample = (
-  { title, text }: { readonly title: string; readonly text: string | ((client: string) => string) },
+  { title, text }: { readonly title: string; readonly text: string | Texts['notices']['full']['text'] },
   links: Page<'notice'>['links'],
   passOn: string | null,
 ): Page<'notice'> => ({
   name: 'notice',
   title,
-  text: typeof text === 'string' ? text : text(SHOP),
+  text: withValues(text, { client: SHOP }),
   links,
   refusal: passOn === null ? null : { passOn, reference: 'k3v9-7qxp', explained: null },
 });
@@ -357,7 +357,7 @@ const NOTICES: WithSample[] = [
       noticeSample(
         embedded,
         [{ href: REQUEST, text: newTab, inNewTab: true }],
-        errors.passOn(errors.anApplication),
+        errors.passOn({ client: errors.anApplication }),
       ),
     reach: (browser, { shop }) => browser.get(linkTo(requestOf(shop)), { 'sec-fetch-dest': 'iframe' }),
   },
@@ -365,7 +365,8 @@ const NOTICES: WithSample[] = [
     // The posted request is not read, so there is no address to link to.
     name: 'notice, embedded form',
     status: 403,
-    sample: ({ notices, errors }) => noticeSample(notices.embedded, [], errors.passOn(errors.anApplication)),
+    sample: ({ notices, errors }) =>
+      noticeSample(notices.embedded, [], errors.passOn({ client: errors.anApplication })),
     reach: (browser, { shop }) =>
       browser.post('/oauth/authorize', requestOf(shop), { 'sec-fetch-dest': 'iframe' }),
   },
@@ -384,7 +385,11 @@ const NOTICES: WithSample[] = [
     name: 'notice, sign-in elsewhere',
     status: 200,
     sample: ({ signIn: { button: title, elsewhere } }) =>
-      noticeSample({ title, text: elsewhere('localhost') }, [{ href: '/oauth/sign-in', text: title }], null),
+      noticeSample(
+        { title, text: elsewhere({ host: 'localhost' }) },
+        [{ href: '/oauth/sign-in', text: title }],
+        null,
+      ),
     reach: atWallet((browser) => browser.get('/oauth/account')),
   },
   {

@@ -13,7 +13,7 @@ import { describeEvent } from '../../src/http/pages/account/historyPage.ts';
 import { describeSessions } from '../../src/http/pages/account/securityPage.ts';
 import { describeRequest, type typedLimits } from '../../src/http/pages/consentPage.ts';
 import { BUILT_IN_CATALOGUE, type Catalogue } from '../../src/languages/catalogue.ts';
-import { type Language, TEXTS } from '../../src/languages/languages.ts';
+import { type Language, TEXTS, withValues } from '../../src/languages/languages.ts';
 import { BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
 import { parseDirectory } from '../../src/rules/face/directory.ts';
 import type { Logo } from '../../src/rules/face/logo.ts';
@@ -368,7 +368,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
   };
 
   const disconnected = (what = 'Demo Shop') => {
-    const title = texts.account.disconnected(what);
+    const title = texts.account.disconnected({ what });
     return { title, done: `${title}. ${texts.account.stillConnected}` };
   };
 
@@ -414,7 +414,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
   const history = like<Page<'history'>>({
     name: 'history',
     ...owner,
-    intro: texts.history.intro('UTC'),
+    intro: texts.history.intro({ zone: 'UTC' }),
     events: [],
     isLater: false,
     older: null,
@@ -435,7 +435,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
 
   const paying = { which: 'payment-password', asked: 'payment-password' } as const;
 
-  const tooManyTries = texts.tooManyTries(texts.wait.seconds(45));
+  const tooManyTries = texts.tooManyTries({ wait: texts.wait.seconds({ seconds: 45 }) });
   return {
     'sign-in': signIn(),
     'sign-in to the account': signInToAccount(null),
@@ -443,12 +443,12 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     'sign-in after too many tries': signIn({
       login: LONG_WORD,
       client: asker(LONG_ASKED.client),
-      error: texts.tooManyTries(texts.wait.minutes(15)),
+      error: texts.tooManyTries({ wait: texts.wait.minutes({ minutes: 15 }) }),
     }),
     'sign-in after a form too late': signInToAccount(texts.outcomes.atSignIn.stale),
     'sign-in after signing out': signInToAccount(texts.outcomes.atSignIn.signed_out),
     'sign-in after the session ended': signIn({ undone: texts.signIn.sessionOver }),
-    'sign-in without cookies': signIn({ undone: texts.signIn.cookiesOff('pay.example') }),
+    'sign-in without cookies': signIn({ undone: texts.signIn.cookiesOff({ host: 'pay.example' }) }),
     'sign-in after a stale form': signIn({ undone: texts.outcomes.atSignIn.not_signed_in }),
     'sign-in after an answer too late': signIn({ undone: texts.outcomes.atSignIn.not_decided }),
     'sign-in, hostile': signIn({
@@ -489,7 +489,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
         .filter(([outcome]) => !['stale', 'not_stopped'].includes(outcome))
         .map(([outcome, text]) => [
           `consent after ${outcome}`,
-          consent({ undone: text('Demo Shop', 'Anna Petrova', 'anna') }),
+          consent({ undone: withValues(text, { client: 'Demo Shop', name: 'Anna Petrova', login: 'anna' }) }),
         ]),
     ),
     'consent, new to the user': consent({ firstSeen: true, client: { site: 'https://demo.example/' } }),
@@ -572,9 +572,9 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     'account, empty': account([]),
     'account, last one disconnected': account([], disconnected()),
     'account, one of several disconnected': account(demoShop, disconnected('Demo Shop, anna-tablet')),
-    'account, not disconnected': account([diary], { undone: texts.outcomes.on.stale() }),
+    'account, not disconnected': account([diary], { undone: texts.outcomes.on.stale }),
     'account after too_many_decisions': account([diary], {
-      undone: texts.outcomes.on.too_many_decisions(),
+      undone: texts.outcomes.on.too_many_decisions,
     }),
     'account, one is blocked, one ends soon': account([
       connected('Demo Shop', [shop], { isBlocked: true }),
@@ -657,8 +657,8 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       undone: texts.stop.undone,
     }),
     stop: stop(),
-    'stop after stale': stop({ undone: texts.outcomes.on.stale() }),
-    'stop after not_stopped': stop({ undone: texts.outcomes.on.not_stopped() }),
+    'stop after stale': stop({ undone: texts.outcomes.on.stale }),
+    'stop after not_stopped': stop({ undone: texts.outcomes.on.not_stopped }),
     history: history({
       events: told([
         eventOf('approved_again', { at: new Date('2026-11-22T08:05:00Z'), confirmedBy: 'payment_password' }),
@@ -694,7 +694,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     }),
     'security, an unknown device': security(
       [thisSession, session({ browser: null, system: null, seenAt: new Date('2026-11-22T06:05:00Z') })],
-      { undone: texts.outcomes.on.stale() },
+      { undone: texts.outcomes.on.stale },
     ),
     'security, passwords at a provider': security([thisSession], { passwords: [] }),
     'security, ended': security([thisSession], { done: texts.security.ended }),

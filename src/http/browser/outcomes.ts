@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import type { Session } from '../../flows/signIn/session.ts';
-import type { Texts } from '../../languages/languages.ts';
+import { type Texts, withValues } from '../../languages/languages.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { queryParameters } from '../request/parameters.ts';
 import { clearCookie, readCookie, sentCookies, setCookie } from './cookies.ts';
@@ -88,7 +88,7 @@ export function noteOn(reply: FastifyReply, about: Subject, user: Pick<Session['
   const notes = textsOf(reply.request).outcomes.on;
   const client = about !== null && typeof about === 'object' ? about.client.name : '';
   return last !== null && isKeyOf(notes, last.outcome)
-    ? notes[last.outcome](client, user.name, user.login)
+    ? withValues(notes[last.outcome], { client, name: user.name, login: user.login })
     : null;
 }
 
@@ -103,7 +103,7 @@ export function signInNote(reply: FastifyReply, about: Subject): string | null {
   const { outcome = '' } = lastOutcome(reply, about) ?? {};
   const wasGivenCookie = queryParameters(request).only(['cookie']) === COOKIE_CHECK;
   if (wasGivenCookie && !sentCookies(request))
-    return signIn.cookiesOff(new URL(request.server.context.baseUrl).hostname);
+    return signIn.cookiesOff({ host: new URL(request.server.context.baseUrl).hostname });
   if (isKeyOf(outcomes.atSignIn, outcome)) return outcomes.atSignIn[outcome];
   return readCookie(request, 'session') === null ? null : signIn.sessionOver;
 }

@@ -1,5 +1,5 @@
 import type { RequestedAccess } from '../../flows/authorize/authorize.ts';
-import { inSentence, say } from '../../languages/formats.ts';
+import { inSentence, isolated } from '../../languages/formats.ts';
 import { type DescribedRight, describeRights } from '../../languages/rights.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { type Client, logoPath } from '../../rules/request/client.ts';
@@ -17,19 +17,19 @@ export function describeGranted(
 ) {
   const { formats, request } = words.texts;
   const client = describeClient(authorizationRequest.client, words);
-  const lead = request.leadOf(client.name);
+  const lead = request.leadOf({ client: client.name });
   const described = describeRights(rights, words).map((right) => ({ change: null, field: null, ...right }));
   const money = describeMoney(rights, described, lead, until, words);
   const others = described.filter(({ spending, isSource }) => !spending && !isSource);
   const acts = formats.allOf(others.map(sentenceIn));
-  const also = acts === '' ? null : money === null ? `${lead} ${acts}` : request.also(acts);
+  const also = acts === '' ? null : money === null ? `${lead} ${acts}` : request.also({ acts });
   const isAsked = rights.some(({ sources }) => sources);
   const most = money && { ...money, source: isAsked ? money.source : null, total: null };
   return { client, instanceName: authorizationRequest.instanceName, money: most, also };
 }
 
 function sentenceIn({ before, target, after, quotes }: DescribedRight): string {
-  const named = target === null ? '' : quotes.open + say`${target.join(' ')}` + quotes.close;
+  const named = target === null ? '' : quotes.open + isolated(target.join(' ')) + quotes.close;
   return inSentence(before) + named + after;
 }
 
@@ -57,17 +57,19 @@ export function describeMoney(
   const { cost } = request;
   const spending = described.filter((right) => right.spending);
   const isOnly = spending.length === 1;
-  const end = formats.day(expiresAt, timeZone);
-  const total = formats.amount(mostWithin(rights, daysLeft));
+  const day = formats.day(expiresAt, timeZone);
+  const total = { amount: formats.amount(mostWithin(rights, daysLeft)) };
   const amount = formats.amount(worst);
   const source = described.find(({ isSource }) => isSource) ?? null;
   // Such a sum could never be spent: its period exceeds the access's lifetime.
   const [sum, period] =
     worst.days === null
-      ? [isOnly ? cost.exactly(amount) : cost.upTo(amount), isOnly ? cost.once(end) : cost.onceEach(end)]
+      ? isOnly
+        ? [cost.exactly({ amount }), cost.once({ day })]
+        : [cost.upTo({ amount }), cost.onceEach({ day })]
       : worst.days > daysLeft
-        ? [cost.upTo(total), cost.inAll(end)]
-        : [cost.upTo(amount), cost.until(worst.days, end)];
+        ? [cost.upTo(total), cost.inAll({ day })]
+        : [cost.upTo({ amount }), cost.until({ days: worst.days, day })];
   return {
     /** Only one right spends: its limit is the sum. */
     isOnly,
@@ -86,6 +88,6 @@ export function describeClient(client: Client, { brand, language, texts }: PageL
     name,
     site: site && describeTarget(site),
     logo: logoPath(client),
-    reviewed: reviewed ? texts.request.reviewed(brand.name[language]) : null,
+    reviewed: reviewed ? texts.request.reviewed({ service: brand.name[language] }) : null,
   };
 }

@@ -21,7 +21,7 @@ export function describeTotalSpending({ isBlocked, spending: able }: AuthorizedC
   const { spending } = texts.account;
   if (able?.length === 0) return spending.none;
   if (isBlocked) return spending.blocked;
-  return able === null ? spending.some : spending.can(describeTogether(able, texts));
+  return able === null ? spending.some : spending.can({ most: describeTogether(able, texts) });
 }
 
 /** The maximal total spending of connections with these rights, each of which spends; phrased for within a sentence. */
@@ -30,7 +30,7 @@ export function describeTogether(connections: readonly (readonly Right[])[], tex
   const worst = worstCase(connections.flat());
   // One-time payments of several connections are not one payment.
   if (connections.length > 1 && worst?.days === null)
-    return account.spending.togetherOnce(formats.amount(worst));
+    return account.spending.togetherOnce({ amount: formats.amount(worst) });
   return inSentence(describeMost(worst, texts));
 }
 
@@ -38,7 +38,9 @@ function describeMost(worst: Limit | null, texts: Texts): string {
   const { formats, account } = texts;
   if (worst === null) return account.spending.nothing;
   // "At most": only the payment API knows if the payment was made.
-  return worst.days === null ? account.spending.once(formats.amount(worst)) : describeLimit(worst, texts);
+  return worst.days === null
+    ? account.spending.once({ amount: formats.amount(worst) })
+    : describeLimit(worst, texts);
 }
 
 export type DescribedChange = ReturnType<typeof describeChange>;
@@ -66,7 +68,10 @@ function describeChange({ change, before, after }: RightChange, texts: Texts) {
   const isSame = change === 'unchanged';
   const notes = [];
   if (!isSame && before && after)
-    notes.push(changes.before(describeLimit(before, texts)), ...describeInBoth(before, after, texts));
+    notes.push(
+      changes.before({ limit: inSentence(describeLimit(before, texts)) }),
+      ...describeInBoth(before, after, texts),
+    );
   return { isSame, label: changes.labels[change], notes };
 }
 
@@ -77,7 +82,9 @@ function describeInBoth(before: Limit, after: Limit, { formats, request }: Texts
     formats.amount(moneyOf(within(limit, days), limit.currency));
   return [before.days, after.days]
     .toSorted((one, other) => one - other)
-    .map((days) => request.changes.within(days, amountIn(before, days), amountIn(after, days)));
+    .map((days) =>
+      request.changes.within({ days, before: amountIn(before, days), after: amountIn(after, days) }),
+    );
 }
 
 /** Null if unchanged, or without spending. */
@@ -86,5 +93,9 @@ function describeSourceChange(earlier: readonly Right[], asked: readonly Right[]
   const [old, now] = [moneySources(earlier), moneySources(asked)];
   if (now.length === 0 || (old.length === now.length && now.every((one) => old.includes(one)))) return null;
   if (old.length === 0) return { isSame: false, label: labels.new, notes: [] };
-  return { isSame: false, label: labels.changed, notes: [before(namesOfSources(old, words))] };
+  return {
+    isSame: false,
+    label: labels.changed,
+    notes: [before({ limit: inSentence(namesOfSources(old, words)) })],
+  };
 }

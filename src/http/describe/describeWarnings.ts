@@ -1,5 +1,6 @@
 import type { Warning, Warnings } from '../../flows/account/warnings.ts';
-import type { Texts } from '../../languages/languages.ts';
+import { type Texts, withValues } from '../../languages/languages.ts';
+import type { Device } from '../../rules/account/userAgent.ts';
 import { maskOf } from '../../rules/common/network.ts';
 import type { PageLanguage } from './describe.ts';
 
@@ -9,28 +10,32 @@ export function describeWarnings({ first, others, hasMore }: Warnings, words: Pa
     ...form,
     warnings: form.warnings.map((warning) => describeWarning(warning, words)),
   });
-  const heading = others && words.texts.warnings.others(others.warnings.length);
+  const heading = others && words.texts.warnings.others({ count: others.warnings.length });
   return { first: described(first), others: others && { heading, ...described(others) }, hasMore };
 }
 
 function describeWarning(warning: Warning, { texts, timeZone }: PageLanguage) {
-  const { kind, at, times, firstAt, clientName, network, browser, system } = warning;
-  const { warnings, history, security, formats } = texts;
+  const { kind, at, times, firstAt, clientName, network } = warning;
+  const { warnings, history, formats } = texts;
   const client = clientName ?? history.deletedClient;
-  const device = security.device(browser, system);
   const event = { ...history.kinds, ...warnings.events }[kind];
   const { [kind]: own }: Partial<Record<typeof kind, string>> = warnings.questions;
+  const time = formats.time(at, timeZone);
   const facts = [
-    ...(times > 1 ? [warnings.times(times, formats.day(firstAt, timeZone))] : []),
-    warnings.on(formats.time(at, timeZone), times > 1),
+    ...(times > 1 ? [warnings.times({ times, day: formats.day(firstAt, timeZone) })] : []),
+    times > 1 ? warnings.lastOn({ time }) : time,
     describeNetwork(network, texts) ?? warnings.unknownNetwork,
   ];
   return {
-    event: event(client, device),
+    event: withValues(event, { client, device: describeDevice(warning, texts) }),
     facts: facts.join(' · '),
     question: own ?? warnings.question,
     yes: own ? warnings.yes.did : warnings.yes.one,
   };
+}
+
+export function describeDevice({ browser, system }: Device, { security }: Texts): string {
+  return security.device({ browser: browser ?? 'none', system: system ?? 'none' });
 }
 
 /** For example "IP address 203.0.113.x"; null for an unknown one. */

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { ConsentStep, RequestedAccess } from '../../flows/authorize/authorize.ts';
 import { takesPassword } from '../../flows/authorize/confirmPayment.ts';
 import { limitsToLower } from '../../flows/authorize/decisionForms.ts';
-import type { Texts } from '../../languages/languages.ts';
+import { type Texts, withValues } from '../../languages/languages.ts';
 import { describeRights } from '../../languages/rights.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { boundsOf } from '../../rules/spending/bounds.ts';
@@ -71,12 +71,12 @@ export function describeRequest(step: ConsentStep, typed: TypedLimits | null, wo
     }),
   );
   const others = asked.filter(({ spending, isSource }) => !spending && !isSource);
-  const money = describeMoney(rights, asked, request.lead, step, words);
+  const money = describeMoney(rights, asked, request.lead || null, step, words);
   const isUnknown = step.firstSeen && !client.reviewed;
   const lacksPassword = money !== null && !user.hasPaymentPassword && takesPassword(words);
   return {
     client: describeClient(client, words),
-    firstSeen: isUnknown ? request.firstSeen(formats.day(client.createdAt, words.timeZone)) : null,
+    firstSeen: isUnknown ? request.firstSeen({ day: formats.day(client.createdAt, words.timeZone) }) : null,
     money,
     besides: describeOthers(step, words),
     // Unchanged and without spending: no need to read it again.
@@ -120,8 +120,9 @@ function describeField(
   return {
     name: limitField(index),
     value: typed?.sums.get(index) ?? formats.plain(limit.sum),
-    label: limits.label(formats.currency(limit.currency), limit.days ?? 1),
-    problem: problem === undefined ? null : limits.problems[problem](formats.amount(limit)),
+    label: limits.label({ currency: formats.currency(limit.currency), days: limit.days ?? 1 }),
+    problem:
+      problem === undefined ? null : withValues(limits.problems[problem], { amount: formats.amount(limit) }),
   };
 }
 
@@ -135,5 +136,7 @@ function isElsewhere(site: string | null, redirectUri: string): boolean {
 function describeOthers({ others }: RequestedAccess, { texts }: PageLanguage): string | null {
   const { besides, besidesMany } = texts.request;
   if (others === null) return besidesMany;
-  return others.length === 0 ? null : besides(describeTogether(others, texts), others.length);
+  return others.length === 0
+    ? null
+    : besides({ most: describeTogether(others, texts), count: others.length });
 }

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { TEXTS, type Texts } from '../../languages/languages.ts';
+import { TEXTS, type Texts, withValues } from '../../languages/languages.ts';
 import { recordOf } from '../../rules/common/recordOf.ts';
 import { type OAuthErrorCode, RULES, type RuleId, remedyFor } from '../../rules/common/refusals.ts';
 import { OWN_FAULT } from '../../watch/refusals.ts';
@@ -78,7 +78,7 @@ export function deadEndTexts(
   { pressed, again }: { readonly pressed: string; readonly again: string },
 ) {
   const { titles, reasons, causes, faults, anApplication, next, passOn, ...errors } = texts.errors;
-  const client = clientName ?? anApplication;
+  const client = { client: clientName ?? anApplication };
   const way = WAYS_ON[cause] ?? OF_APPLICATION;
   const { title, text } = isReason(cause)
     ? { title: titles[way.title ?? code ?? 'invalid_request'], text: reasons[cause] }
@@ -90,7 +90,7 @@ export function deadEndTexts(
     title,
     text: did === undefined ? text : `${text} ${errors.pressed[did]}`,
     fault: isReason(cause) ? `${fault} ${errors.unchanged}` : fault,
-    next: next[way.next](client),
+    next: withValues(next[way.next], client),
     link: ['again', 'signIn'].includes(way.next)
       ? { href: again, text: errors.tryAgain }
       : clientSite
@@ -119,7 +119,7 @@ export const ERROR_PAGE: Page<ReturnType<typeof describeError>> = { name: 'error
 export function refusalOf(request: FastifyRequest) {
   const { anApplication, passOn, tellUs } = textsOf(request).errors;
   const isEmbedded = request.logFields?.rule_id === 'embedded'; // the application was not read
-  const told = isEmbedded ? passOn(anApplication) : tellUs;
+  const told = isEmbedded ? passOn({ client: anApplication }) : tellUs;
   return { passOn: told, reference: request.id, explained: explain(request) };
 }
 

@@ -22,7 +22,7 @@ function errorsIn(texts: Texts, seconds: number) {
     paymentPassword: confirm.wrong,
     oldPassword: security.oldIsWrong,
     needsPassword: consent.needsPassword,
-    too_many_tries: texts.tooManyTries(describeWait(seconds, texts)),
+    too_many_tries: texts.tooManyTries({ wait: describeWait(seconds, texts) }),
     wrong_limits: consent.limits.undone,
     ...security.problems,
   };

@@ -41,7 +41,7 @@ export function showFull(reply: FastifyReply, request: AuthorizationRequest): Fa
   const texts = textsOf(reply.request);
   const { title, text } = texts.notices.full;
   const links = [toAccount(texts), { href: requestPath(request), text: texts.notices.seeRequest }];
-  return showRefusal(reply, 409, { title, text: text(request.client.name), links });
+  return showRefusal(reply, 409, { title, text: text({ client: request.client.name }), links });
 }
 
 /** The user rejected, or left, at the provider. @param request of the decision that was to be confirmed; null for none */

@@ -48,7 +48,7 @@ function showLeaving(reply: FastifyReply, { issuer }: Provider, query: string | 
   const again = queryParameters(reply.request).only(['prompt']) === AGAIN ? AGAIN : '';
   const href = withQuery('/oauth/sign-in', query, again);
   const links = [{ href, text: title }];
-  const text = elsewhere(new URL(issuer).host);
+  const text = elsewhere({ host: new URL(issuer).host });
   reply.header('refresh', `0; url=${href}`);
   return showPage(reply, NOTICE_PAGE, { title, text, links, refusal: null });
 }

@@ -10,7 +10,7 @@ import { findWarnings } from '../../../flows/account/warnings.ts';
 import type { Context } from '../../../flows/common/context.ts';
 import type { Session } from '../../../flows/signIn/session.ts';
 import { signInStep } from '../../../flows/signIn/signIn.ts';
-import { inSentence, say } from '../../../languages/formats.ts';
+import { inSentence, isolated } from '../../../languages/formats.ts';
 import { describeRights } from '../../../languages/rights.ts';
 import { logoPath } from '../../../rules/request/client.ts';
 import { readCookie } from '../../browser/cookies.ts';
@@ -65,7 +65,8 @@ export async function showAccount(request: FastifyRequest, reply: FastifyReply):
   ]);
   // This part is empty now: the first one has the rest.
   if (application + older !== '' && page.applications.length === 0) return seeOther(reply);
-  const disconnected = last?.outcome === 'disconnected' ? account.disconnected(last.typed.join()) : null;
+  const disconnected =
+    last?.outcome === 'disconnected' ? account.disconnected({ what: last.typed.join() }) : null;
   const undone = noteOn(reply, ACCOUNT, session.user);
   return showPage(reply, ACCOUNT_PAGE, {
     ...ownPage(session, reply),
@@ -96,9 +97,9 @@ async function describeStop(context: Context, session: Session, words: PageLangu
 export function describeApplication(client: AuthorizedClient, words: PageLanguage) {
   const { account, formats } = words.texts;
   const { clientId, clientName, isBlocked, canSpend, authorizations, live } = client;
-  const total = account.connections(live);
-  const question = account.questionAll(clientName, total);
-  const all = { fullName: say`${clientName}`, question, formToken: client.disconnectAllToken };
+  const total = account.connections({ count: live });
+  const question = account.questionAll({ client: clientName, connections: total });
+  const all = { fullName: isolated(clientName), question, formToken: client.disconnectAllToken };
   return {
     clientId,
     name: clientName,
@@ -107,7 +108,7 @@ export function describeApplication(client: AuthorizedClient, words: PageLanguag
     canSpend,
     spending: describeTotalSpending(client, words.texts),
     total,
-    lastUse: account.lastUsed(client.lastUsedOn && formats.utcDay(client.lastUsedOn)),
+    lastUse: account.lastUsed({ day: client.lastUsedOn ? formats.utcDay(client.lastUsedOn) : 'never' }),
     expiresSoon: authorizations.some(({ expiresSoon }) => expiresSoon),
     connections: authorizations.map((one) => describeConnection(one, live > 1, words)),
     all: live > 1 ? all : null,
@@ -118,13 +119,15 @@ function describeConnection(authorization: LiveAuthorization, isOneOfSeveral: bo
   const { grantId, clientName, instanceName, confirmedAt, expiresAt, lastUsedOn } = authorization;
   const { account, formats } = words.texts;
   const isOnly = instanceName === null && !isOneOfSeveral;
-  const client = say`${clientName}`;
+  const client = isolated(clientName);
   const unnamed = inSentence(account.unnamed);
   return {
     grantId,
     heading: isOnly ? null : (instanceName ?? account.unnamed),
-    fullName: isOnly ? client : `${client}, ${instanceName === null ? unnamed : say`${instanceName}`}`,
-    question: isOnly ? account.question(clientName) : account.questionOf(clientName, instanceName ?? unnamed),
+    fullName: isOnly ? client : `${client}, ${instanceName === null ? unnamed : isolated(instanceName)}`,
+    question: isOnly
+      ? account.question({ client: clientName })
+      : account.questionOf({ client: clientName, connection: instanceName ?? unnamed }),
     spending: isOneOfSeveral ? describeSpending(authorization, words.texts) : null,
     allowedOn: formats.day(confirmedAt, words.timeZone),
     validUntil: formats.day(expiresAt, words.timeZone),

@@ -1,11 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { findHistoryPage, type HistoryEvent } from '../../../flows/account/history.ts';
 import { isAlarming } from '../../../flows/account/warnings.ts';
+import { withValues } from '../../../languages/languages.ts';
 import { describeRights } from '../../../languages/rights.ts';
 import { sessionOf } from '../../browser/forms.ts';
 import { seeOther } from '../../browser/redirects.ts';
 import { type PageLanguage, pageLanguageOf } from '../../describe/describe.ts';
-import { describeNetwork } from '../../describe/describeWarnings.ts';
+import { describeDevice, describeNetwork } from '../../describe/describeWarnings.ts';
 import { queryParameters } from '../../request/parameters.ts';
 import type { Page } from '../page.ts';
 import { showPage } from '../views.ts';
@@ -32,7 +33,7 @@ export async function showHistory(request: FastifyRequest, reply: FastifyReply):
   const { history, formats } = words.texts;
   return showPage(reply, HISTORY_PAGE, {
     ...ownPage(session, reply),
-    intro: history.intro(formats.zone(context.timeZone)),
+    intro: history.intro({ zone: formats.zone(context.timeZone) }),
     events: events.map((event) => describeEvent(event, words)),
     isLater: from !== undefined,
     older: older && `/oauth/account/history?from=${older}`,
@@ -40,14 +41,13 @@ export async function showHistory(request: FastifyRequest, reply: FastifyReply):
 }
 
 export function describeEvent(event: HistoryEvent, words: PageLanguage) {
-  const { kind, at, clientName, instanceName, rights, network, browser, system, confirmedBy } = event;
-  const { history, formats, security } = words.texts;
-  const device = security.device(browser, system);
+  const { kind, at, clientName, instanceName, rights, network, confirmedBy } = event;
+  const { history, formats } = words.texts;
   return {
     day: formats.day(at, words.timeZone),
-    device: kind === 'signed_in' ? device : null,
+    device: kind === 'signed_in' ? describeDevice(event, words.texts) : null,
     time: formats.hour(at, words.timeZone),
-    text: history.kinds[kind](clientName ?? history.deletedClient),
+    text: withValues(history.kinds[kind], { client: clientName ?? history.deletedClient }),
     confirmedBy: confirmedBy && history.confirmedBy[confirmedBy],
     isWarning: isAlarming(kind),
     instanceName,

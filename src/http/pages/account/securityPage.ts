@@ -7,7 +7,7 @@ import { ACCOUNT } from '../../browser/language.ts';
 import { lastOutcome, noteOn } from '../../browser/outcomes.ts';
 import { seeOther } from '../../browser/redirects.ts';
 import { type Link, type PageLanguage, pageLanguageOf, toPasswords } from '../../describe/describe.ts';
-import { describeNetwork, describeWarnings } from '../../describe/describeWarnings.ts';
+import { describeDevice, describeNetwork, describeWarnings } from '../../describe/describeWarnings.ts';
 import type { Page } from '../page.ts';
 import { showPage } from '../views.ts';
 import { type Banner, type OwnPage, ownPage } from './ownPage.ts';
@@ -60,19 +60,22 @@ export function describeSessions(
   const counts = new Map<string, number>();
   const when = (time: Date) =>
     formats.time(time, timeZone).replace(formats.day(now, timeZone), security.today);
-  return sessions.map(({ sessionId, isCurrent, browser, system, network, createdAt, seenAt, endToken }) => {
-    const device = security.device(browser, system);
+  return sessions.map((session) => {
+    const { sessionId, isCurrent, network, createdAt, seenAt, endToken } = session;
+    const device = describeDevice(session, texts);
     const one = {
       sessionId,
       device: isCurrent ? `${security.thisSession} (${device})` : device,
       network: describeNetwork(network, texts),
-      since: security.since(when(createdAt)),
-      seen: security.seen(when(seenAt)),
+      since: security.since({ time: when(createdAt) }),
+      seen: security.seen({ time: when(seenAt) }),
       endToken,
     };
     const shown = JSON.stringify([one.device, one.network, one.since]);
     const count = (counts.get(shown) ?? 0) + 1;
     counts.set(shown, count);
-    return count === 1 ? one : { ...one, device: security.alike(one.device, formats.number(count)) };
+    return count === 1
+      ? one
+      : { ...one, device: security.alike({ device: one.device, number: formats.number(count) }) };
   });
 }
