@@ -46,7 +46,10 @@ for (const part of [
   'package.json',
   'views',
 ])
-  cpSync(join(ROOT, part), join(folder, part), { recursive: true });
+  cpSync(join(ROOT, part), join(folder, part), {
+    recursive: true,
+    filter: (file) => !file.endsWith('.d.ts'),
+  });
 
 const isLabel = (file) => /^package\.json$|(^|\/)(licen[cs]e|notice)[^/]*$/i.test(file);
 const isCode = (file) => /\.([cm]?js|json|node)$/.test(file) && !/^(benchmark|docs|scripts|test)/.test(file);
