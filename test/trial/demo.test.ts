@@ -2,8 +2,6 @@ import { afterEach, beforeEach, describe, expect, expectTypeOf, it, vi } from 'v
 import { buildDemo } from '../../demo/src/app.ts';
 import { type Payment, PaymentApi, type Told } from '../../demo/src/paymentApi.ts';
 import { Recorder } from '../../demo/src/recorder.ts';
-import { Sessions, type Story, tell } from '../../demo/src/sessions.ts';
-import { ask, spend } from '../../demo/src/story.ts';
 import type { BuildDemo } from '../../src/trial/startTrial.ts';
 
 // The payment limits of the demo application over days, and the limits of its memory.
@@ -13,12 +11,6 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 afterEach(() => {
   vi.unstubAllGlobals();
 });
-
-function newStory(): Story {
-  const [, session] = new Sessions().open();
-  ask(session, { server: 's', clientId: 'c', clientSecret: 'x', redirectUri: 'r' });
-  return session.story as Story;
-}
 
 describe('the payment API of the demo', () => {
   const week = { right: 'payment-shop', period_days: 7, amount: '100' };
@@ -81,20 +73,6 @@ describe('the payment API of the demo', () => {
     ];
     expect(pay(amount, { rights }, payment)).toBe(verdict);
   });
-
-  it('refuses payments while introspection fails', async () => {
-    const story = newStory();
-    const token = { value: 'token', expiresAt: new Date(), instance: '' };
-    const answers = [async () => new Response('', { status: 503 }), async () => Promise.reject(new Error())];
-    for (const fetch of answers) {
-      vi.stubGlobal('fetch', fetch);
-      await spend(story, payments, token, { to: 'shop', payee: '337', amount: '60', source: 'wallet' });
-    }
-    const sent = { line: 'POST http://server/oauth/introspect' };
-    const unanswered = { kind: 'unanswered', sent };
-    expect(story.messages).toMatchObject([{ ...unanswered, received: null }, unanswered]);
-    expect(pay('100')).toBe('paid');
-  });
 });
 
 it('the demo application has the TypeScript type that trial mode expects', () => {
@@ -102,26 +80,6 @@ it('the demo application has the TypeScript type that trial mode expects', () =>
 });
 
 describe('the demo application’s memory', () => {
-  it('keeps the 50 most recently used browser sessions', () => {
-    const sessions = new Sessions();
-    const ids = Array.from({ length: 50 }, () => sessions.open()[0]);
-    sessions.find(ids[0]); // this one is used again
-    sessions.open();
-    expect(sessions.find(ids[0])).not.toBeNull();
-    expect(sessions.find(ids[1])).toBeNull();
-    expect(sessions.find(undefined)).toBeNull();
-  });
-
-  it('keeps the 30 latest messages of a browser session, newest first', () => {
-    const story = newStory();
-    for (let count = 0; count < 100; count += 1) {
-      tell(story, { kind: 'allows', way: 'paymentsToServer', sent: { line: `${count}` }, received: null });
-    }
-    expect(story.messages.map(({ sent }) => sent.line)).toEqual(
-      Array.from({ length: 30 }, (_, index) => `${99 - index}`),
-    );
-  });
-
   it('keeps at most 6,000 characters of a response, and shortens tokens', async () => {
     vi.stubGlobal('fetch', async () => new Response('y'.repeat(1_000_000)));
     const recorder = new Recorder();

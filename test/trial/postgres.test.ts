@@ -200,14 +200,6 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
     expect(await next.leave()).toBe(true);
   });
 
-  it('ignores Ctrl-C in the terminal', async () => {
-    const member = await Member.join(person, dataDir);
-    process.kill(-(member.process.pid ?? Number.NaN), 'SIGINT');
-    await member.logged('interrupted');
-    expect(await member.ask('select 1')).toBe(1);
-    expect(await member.leave()).toBe(true);
-  });
-
   it.each([
     ['a short path', dataDir],
     ['a path too long for a socket', newDataDir(person, 'x'.repeat(100))],
@@ -256,17 +248,6 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
     expect(second.log.join()).toContain('removed the stale lock files');
     expect(await second.leave()).toBe(true);
     expect(bystander.kill(), 'it was still there').toBe(true);
-  });
-
-  it('starts from a checkout that only its owner may enter', async () => {
-    const closed = fs.mkdtempSync(path.join(home, 'closed-'));
-    if (person.ids.uid !== undefined) fs.chownSync(closed, person.ids.uid, person.ids.gid);
-    const inside = path.join(closed, 'checkout');
-    await moved(checkout, inside, async () => {
-      const member = await Member.join(person, dataDir, inside);
-      expect(await member.ask('select 1')).toBe(1);
-      expect(await member.leave()).toBe(true);
-    });
   });
 
   it('reports in one line that its package is not installed, and leaves nothing behind', async () => {
