@@ -13,7 +13,6 @@ import {
   press,
   reachConsent,
   requestOf,
-  returnFrom,
 } from '../../support/flow.ts';
 import { expectErrorPage } from '../../support/pages.ts';
 import { rowsOf } from '../../support/postgres/rows.ts';
@@ -104,18 +103,6 @@ describe('a page loaded before the operator changed the catalogue', () => {
     const [, onward = ''] = /^0; url=(.+)$/.exec(receipt.headers.get('refresh') ?? '') ?? [];
     expect(codeOf(await other.get(onward))).toMatch(/^assent_ac_/);
   });
-
-  it('grants nothing if the payment password is entered after the change', async () => {
-    const { client, user, agent } = await actorsAt(server);
-    const page = await reachConsent(agent, requestOf(client, { scope: 'transfer' }), user);
-    const asked = await follow(agent, await press(agent, page, 'allow'));
-    const rows = await rowsOf(database);
-    const other = copyOf(agent, richer.baseUrl);
-    const again = await follow(other, await confirm(other, asked, user.paymentPassword));
-    expect([again.page, await rowsOf(database)]).toEqual(['consent', rows]);
-    expect(again.text).toContain('RUB 5,000');
-    codeOf(await returnFrom(agent, await confirm(agent, asked, user.paymentPassword)));
-  });
 });
 
 describe('rights removed from the catalogue', () => {
@@ -128,16 +115,6 @@ describe('rights removed from the catalogue', () => {
     const token = await obtainToken(agent, client, user, { scope: SCOPE, instance_name: 'till' });
     return { client, user, token, agent: copyOf(agent, builtIn.baseUrl) };
   }
-
-  it('are still shown by name on a later consent page', async () => {
-    const { client, user, agent } = await granted();
-    const same = { scope: 'account-info', instance_name: 'till' };
-    const { text } = await reachConsent(agent, requestOf(client, same), user);
-    expect(text).toMatch(SHOWN);
-    const beside = await reachConsent(agent, requestOf(client, { scope: 'payment-shop' }), user);
-    expect(beside.text).toMatch(/On top: at most RUB 500 in any 7 days/);
-    expect((await decide(agent, beside, 'allow')).location).toContain('code=');
-  });
 
   it('stay in introspection, on the account page and in the history, and can be disconnected, but not requested', async () => {
     const { client, agent, token } = await granted();

@@ -14,7 +14,7 @@ import {
 import { Agent } from '../../support/http/agent.ts';
 import { newSecret } from '../../support/ledger.ts';
 import { growth, readSeries, type Series } from '../../support/metrics.ts';
-import { askAndCut, whileHeld } from '../../support/postgres/locks.ts';
+import { askAndCut } from '../../support/postgres/locks.ts';
 import { startServer, useServer } from '../../support/server.ts';
 import { expireCode } from '../../support/state.ts';
 
@@ -147,14 +147,6 @@ describe('the event counters', () => {
     expect(await counted(again)).toEqual({ 'decisions: approved': 1 });
   });
 
-  it('count the first replay of a code apart from later ones', async () => {
-    const code = await obtainCode(agent, requestOf(client), user);
-    await exchange(code);
-    const again = () => counted(() => exchange(code));
-    expect(await again()).toEqual({ 'exchanges: code_replayed': 1, 'grants_ended: replay': 1 });
-    expect(await again()).toEqual({ 'exchanges: code_used': 1 });
-  });
-
   it('count an expired code, an unknown code, a wrong secret and another redirect_uri', async () => {
     const code = await obtainCode(agent, requestOf(client), user);
     const refusals = async () => {
@@ -240,15 +232,6 @@ describe('the metrics of statements, batches and passwords', () => {
       'assent_batch_wait_seconds_count{batch="grant-exchange"}': statements,
     });
     expect(grown['assent_statement_seconds_total{statement="grant-exchange"}']).toBeGreaterThan(0);
-  });
-
-  it('count failed statements by cause, such as a lock timeout', async () => {
-    const code = await obtainCode(agent, requestOf(client), user);
-    const lock = 'select from grants where client_id = $1 for update';
-    const refused = () => whileHeld(pool, lock, [client.clientId], () => exchange(code));
-    expect(await counted(refused, /failures_total/)).toEqual({
-      'assent_statement_failures_total{statement="grant-exchange",reason="lock"}': 1,
-    });
   });
 
   it('measure the wait for a password check by queue: unknown and known devices', async () => {
