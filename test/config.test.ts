@@ -232,6 +232,13 @@ describe('a mistyped variable', () => {
     expect(readConfig({ ...COMPLETE, DATABSE_URL: 'x', SECRET: 'x' }).warnings).toEqual([]);
     expect(readConfig({ DATABSE_URL: '' }).warnings).toEqual([]);
   });
+
+  it('is not assumed for variables whose names are short or less similar', () => {
+    const ordinary =
+      'PORTS DEMOS BRANDS HOSTNAME SSH_CONNECTION PGDATABASE DATABASE_HOST DATABASE_PORT DATABASE_USER DATABASE_SSL METRICS_HOST METRICS_PATH API_URL APP_URL SITE_URL BASE_PATH ASSENT_PORT ASSENT_OPERATOR';
+    const environment = Object.fromEntries(ordinary.split(' ').map((name) => [name, '1']));
+    expect(readConfig(environment).warnings).toEqual([]);
+  });
 });
 
 describe('the effective configuration', () => {

@@ -63,6 +63,22 @@ describe('a list whose statement takes too long', () => {
     expect(rows).toEqual([]);
     expect((await callAt(url, 'GET /v1/clients', undefined, token)).status).toBe(200);
   });
+
+  it('is not begun if its caller has left', async () => {
+    const token = await tokenFor('reads');
+    const leaving = new AbortController();
+    const headers = { authorization: `Bearer ${token}` };
+    await whileHeld(pool, 'lock table users', [], async () => {
+      const lists = Array.from({ length: 50 }, () =>
+        fetch(`${admin.url}/v1/users`, { headers, signal: leaving.signal }).catch(() => null),
+      );
+      await waitForLocks(pool, 1);
+      leaving.abort();
+      await Promise.all(lists);
+      // Its own next request waits only for the list that had begun.
+      expect((await call('GET /v1/clients', undefined, token)).status).toBe(200);
+    });
+  });
 });
 
 it('deletions of large applications leave turns to other operators, between their batches', async () => {

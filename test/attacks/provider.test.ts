@@ -274,6 +274,16 @@ describe('the user for a `sub` of the provider', () => {
     expect(made?.user_id).not.toBe(victim.userId);
   });
 
+  it('is found again by exactly the same `sub`, even if the other claims change', async () => {
+    const sub = `Sub-${randomUUID()}`;
+    const [made] = await arrive({ sub, preferred_username: `p-${randomUUID()}`, name: 'First' });
+    expect(made).toMatchObject({ login: wallet.user.preferred_username, name: 'First' });
+    const second = { preferred_username: 'other', name: 'Second' };
+    expect(await arrive({ sub, ...second })).toEqual([{ ...made, name: 'Second' }]);
+    const [another] = await arrive({ sub: sub.toUpperCase(), ...second });
+    expect(another?.user_id).not.toBe(made?.user_id);
+  });
+
   it.each([
     ['of 255 characters is created', 'sub'.repeat(85), true],
     ['of 256 characters is refused', `${'sub'.repeat(85)}s`, false],
@@ -327,6 +337,11 @@ describe('the user for a `sub` of the provider', () => {
       const sub = newSub();
       expect(await arrive({ sub, preferred_username })).toMatchObject([{ login: sub }]);
     }
+  });
+
+  it('gets a generated login if its `sub` is invalid as a login', async () => {
+    for (const sub of [`-${randomUUID()}`, `${randomUUID()} `.repeat(4).trim()])
+      expect(await arrive({ sub })).toMatchObject([{ login: expect.stringMatching(/^user-[0-9a-f]{16}$/) }]);
   });
 
   it('is created once by two concurrent responses', async () => {

@@ -95,6 +95,11 @@ describe('a payment right', () => {
     expect([page.page, page.body.includes('payment_password')]).toEqual(['confirm', false]);
     expect(await rowsOf(server.database)).toBe(before);
   });
+
+  it('needs a confirmation, unlike rights that only read', async () => {
+    expect(codeOf(await allow(linkTo(requestOf(shop))))).toMatch(/^assent_ac_/);
+    expect(await approvals()).toEqual([null]);
+  });
 });
 
 describe('an invalid confirmation of the provider', () => {

@@ -272,6 +272,16 @@ describe('the Allow button just after the page appears', () => {
     await expect.poll(isResting).toBe(false);
   });
 
+  it('stays enabled for keys and screen readers', async () => {
+    await reachSleeping();
+    expect(await page.getByRole('button', { name: 'Allow', exact: true }).isEnabled()).toBe(true);
+    await allow().focus();
+    expect(await isResting()).toBe(true);
+    const answered = page.waitForRequest(/\/callback\?code=/);
+    await page.keyboard.press('Enter');
+    await answered;
+  });
+
   it('ignores clicks again when the pointer has just entered the page, and keeps the focus', async () => {
     await reachConsent();
     await page.mouse.move(-10, -10);
@@ -290,6 +300,34 @@ describe('the Allow button just after the page appears', () => {
     await answered;
   });
 });
+
+it.each(['en', 'ru'])(
+  'Reject and Allow have the same size, are stacked only in large text, and have icons that scale: %s',
+  async (locale) => {
+    await open({ locale });
+    await reachConsent();
+    const icons: number[] = [];
+    for (const [width, percent, stacked] of [
+      [1280, 100, false],
+      [320, 100, false],
+      [320, 200, true],
+      [360, 200, true],
+    ] as const) {
+      await page.setViewportSize({ width, height: 700 });
+      await page.evaluate((size) => {
+        document.documentElement.style.fontSize = `${size}%`;
+      }, percent);
+      const boxOf = async (part: string) => {
+        const { y = 0, width = 0, height = 0 } = (await page.locator(part).first().boundingBox()) ?? {};
+        return { y, size: [Math.round(width), Math.round(height)], height }; // layouts are in 64ths of a pixel
+      };
+      const [reject, allow] = [await boxOf('[value=reject]'), await boxOf('[value=allow]')];
+      expect([allow.y > reject.y, allow.size], `${percent} % on ${width} px`).toEqual([stacked, reject.size]);
+      icons.push((await boxOf('main svg')).height / percent);
+    }
+    expect(new Set(icons).size).toBe(1);
+  },
+);
 
 describe('the limit fields, without JavaScript on a small screen,', () => {
   let payer: TestUser;

@@ -371,6 +371,7 @@ describe('assent client import', () => {
       [clientOf({ redirect_uri: 'javascript:x' }), /^redirect_uri: /],
       [clientOf({ secret: 'short' }), /^secret: the secret must have 16 to 256/],
       [clientOf({ secret_sha256: 'abc' }), 'secret_sha256: is not a SHA-256 in hex'],
+      [clientOf({ secret_sha256: hexOf(sha256('')) }), /^secret_sha256: /],
       [clientOf({ secret: secret(), secret_sha256: '0'.repeat(64) }), /^null: has both/],
       [clientOf({ rights: ['all'] }), /^rights: /],
       [clientOf({ rights: 'account-info' }), 'rights: must be a list of rights'],

@@ -118,6 +118,17 @@ describe('dismissing warnings', () => {
     expect(await find(session, cookie)).toBeNull();
   });
 
+  it('hides nothing from another user of the browser', async () => {
+    const [anna, boris] = [await signedIn(), await signedIn()];
+    await note(anna.user, 'replayed', '1 hour');
+    await note(boris.user, 'replayed', '2 hours');
+    const seen = await see(anna.session, await find(anna.session));
+    expect(kindsOf(await find(boris.session, seen))).toEqual(['replayed']);
+    const both = await see(boris.session, await find(boris.session, seen), seen);
+    expect([await find(anna.session, both), await find(boris.session, both)]).toEqual([null, null]);
+    expect(both).not.toContain(anna.user.userId);
+  });
+
   it.each([
     'x',
     '0123456789abcdef-9999999999999999-0123456789abcdef', // of earlier builds

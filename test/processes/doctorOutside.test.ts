@@ -109,6 +109,14 @@ describe('assent doctor at BASE_URL', () => {
     expect(found.proxy).toMatchObject({ level: 'advice', remedy: expect.stringContaining('DATABASE_URL') });
   });
 
+  it('causes no finding by its own requests', async () => {
+    const { TRUST_PROXY: _trust, BASE_URL: _address, ...plain } = behindProxy;
+    const direct = await spawnServer(plain);
+    onTestFinished(async () => void (await direct.stop()));
+    const unaware = { ...plain, BASE_URL: direct.baseUrl };
+    for (const _time of [1, 2]) expect((await examine(unaware)).troubles).toEqual({ cookies: 'advice' });
+  });
+
   it.each([
     ['that ends soon', 'localhost', 10, 'advice', /ends in (9|10) days/],
     ['that has ended', 'localhost', 0, 'error', /certificate has expired/],
@@ -133,5 +141,15 @@ describe('assent doctor at BASE_URL', () => {
     expect(found.operators?.text).toMatch(/^the token of the operator nightly ends at \d{4}-\d\d-\d\dT\S+Z$/);
     await run('operator retire nightly --yes');
     expect((await doctor(variables)).found.operators).toBeUndefined();
+  });
+
+  it('says what a wrong variable keeps it from checking', async () => {
+    const about = async (variables: Record<string, string>) => {
+      const { findings } = await doctor({ ...behindProxy, ...variables });
+      return findings.flatMap(({ text }) => (text.startsWith('not checked') ? text : []));
+    };
+    expect(await about({ TIME_ZONE: 'Mars' })).toEqual(['not checked: address, provider']);
+    const both = ['not checked: address, provider', 'not checked: database'];
+    expect(await about({ DATABASE_URL: 'mysql://db' })).toEqual(both);
   });
 });

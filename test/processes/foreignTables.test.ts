@@ -79,6 +79,26 @@ describe('a database of another program', () => {
     expect(await server.stop()).toBe(0);
   });
 
+  it('is unchanged by assent migrate if names conflict', async () => {
+    const shop = await databaseOf('create table users (id int)');
+    const before = await stateOf(shop);
+    const { refused } = commandsOn(onDatabase(shop.url));
+    expect(await refused('migrate', 1)).toMatch(
+      /changed nothing: relation "users" already exists; use a separate schema or database for Assent\n$/,
+    );
+    expect(await stateOf(shop)).toEqual(before);
+  });
+
+  it('is recognised even if it has a table schema_migrations of its own', async () => {
+    const rails = await databaseOf(
+      'create table schema_migrations (version varchar primary key)',
+      `insert into schema_migrations values ('20261127080000')`,
+    );
+    const { refused } = commandsOn(onDatabase(rails.url));
+    expect(await refused('user list', 1)).toContain(`${NONE}: `);
+    expect(await refused('user block x', 1)).toContain('such as schema_migrations: ');
+  });
+
   it('is distinguished from a database that has only tables of extensions or other schemas', async () => {
     const empty = await databaseOf(
       'create table spatial (id int)',

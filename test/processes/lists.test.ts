@@ -57,6 +57,18 @@ describe('a list larger than memory', () => {
   });
 });
 
+describe('assent user list', () => {
+  const logins = async (how: string) => (await rowsOf(`user list ${how}`)).map(({ login }) => login);
+
+  it('finds users by a part of their login or name', async () => {
+    expect(await logins('--login N-1234 --limit 2')).toEqual(['Person-123400', 'Person-123401']);
+    expect(await logins('--name 123456')).toEqual(['Person-123456']);
+    const both = ['Person-123000', 'Person-223000', 'Person-230000'];
+    expect(await logins('--name Пётр --login 23000')).toEqual(both);
+    expect((await assent('user list --login nobody')).stderr).toBe('no users\n');
+  });
+});
+
 describe('assent grant list --client', () => {
   it('lists the authorizations of an application, newest first, each with its user', async () => {
     const grants = await rowsOf('grant list --client big');

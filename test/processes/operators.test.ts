@@ -319,6 +319,15 @@ describe('assent user update', () => {
     expect((await agent.get('/oauth/account/history')).text).toContain('We changed your login');
   });
 
+  it('ends a user’s sessions when the external_id changes; an empty value removes it', async () => {
+    const { login, password } = await server.createUser();
+    const agent = new Agent(server.baseUrl);
+    await signIn(agent, login, password);
+    await json(`user update ${login} --external-id another-${login}`);
+    expect((await agent.get('/oauth/account')).page).toBe('sign-in');
+    expect(await json(`user update ${login} --external-id ""`)).toMatchObject({ external_id: null });
+  });
+
   it('refuses an external_id or a login that another user has', async () => {
     const [one, other] = [await server.createUser(), await server.createUser()];
     await json(`user update ${one.login} --external-id of-one`);

@@ -52,6 +52,24 @@ it('two servers that start first, with two currencies, do not both serve', async
   expect(started).toHaveLength(1);
 });
 
+it('a start with another catalogue or default limit logs which; the same ones are not news', async () => {
+  const of = await startedWith({ CATALOGUE, ...EUROS });
+  const again = await begin({ ...of, CATALOGUE, ...EUROS });
+  expect(again.output()).not.toContain('changed');
+  const other = await begin({ ...of, ...EUROS, DEFAULT_LIMIT: '7,50' });
+  expect(other.output()).toMatch(
+    /"msg":"(CATALOGUE and DEFAULT_LIMIT|DEFAULT_LIMIT and CATALOGUE) changed: /,
+  );
+});
+
+it('a command without CURRENCY and DEFAULT_LIMIT shows those of the servers', async () => {
+  const { assent } = commandsOn(await startedWith(EUROS));
+  const { stdout } = await assent(
+    'client create --name Shop --redirect-uri https://shop.example/ --most 30,500',
+  );
+  expect(stdout).toMatch(/EUR\s500/);
+});
+
 it('doctor names each setting that differs from the servers’', async () => {
   const of = { ...(await startedWith({ CATALOGUE, ...EUROS })), BASE_URL: 'https://pay.invalid' };
   expect((await doctor({ ...of, CATALOGUE, ...EUROS })).troubles).not.toHaveProperty('settings');
@@ -79,4 +97,14 @@ it('an import and a registration with rights need the catalogue of the servers',
   ).toMatch(/^CURRENCY must be /);
   expect(await whole.json(`client import ${file}`)).toMatchObject({ imported: 1 });
   await whole.json(`${register} donate`);
+});
+
+it('an import before the first start sets the currency; one that is only tried does not', async () => {
+  const { url } = await ownDatabase();
+  const of = onDatabase(url);
+  const file = fileOf({ login: 'anna', name: 'Anna' });
+  await commandsOn(of).json(`user import ${file} --dry-run`);
+  await commandsOn({ ...of, ...EUROS }).json(`user import ${file}`);
+  const { code, stderr } = await runAssent(['serve'], { ...of, BASE_URL: 'http://localhost:3000' });
+  expect([code, stderr]).toEqual([1, expect.stringContaining('set CURRENCY=EUR')]);
 });

@@ -59,6 +59,11 @@ describe('the parser of empty, duplicate and unknown parameters', () => {
     expect(verdictOf(() => new Parameters(encoded).get('state'))).toBe('invalid_request');
   });
 
+  it('refuses a duplicate scope with invalid_request, not with invalid_scope', () => {
+    const parameters = new Parameters('scope=a&scope=b');
+    expect(verdictOf(() => parameters.get('scope', 'invalid_scope'))).toBe('invalid_request');
+  });
+
   it.each(['other=a&other=b', 'other=%FF', 'other=%ZZ&other=%ZZ', '%FF=a&%FF=b', '%ZZ=a', '=a&=b'])(
     'ignores the unknown parameters in %j',
     (others) => {

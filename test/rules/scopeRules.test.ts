@@ -183,4 +183,8 @@ describe('scopes.md: the check against the catalogue and the allowed rights', ()
   ])('refuses %s', (_what, scope, ruleId) => {
     expect(refusalOf(() => read(scope))).toMatchObject({ code: 'invalid_scope', ruleId });
   });
+
+  it('refuses a right if the list of allowed rights of the application is empty', () => {
+    expect(verdictOf(() => read('account-info', []))).toBe('invalid_scope');
+  });
 });

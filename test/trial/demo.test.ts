@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, expectTypeOf, it, vi } from 'v
 import { buildDemo } from '../../demo/src/app.ts';
 import { type Payment, PaymentApi, type Told } from '../../demo/src/paymentApi.ts';
 import { Recorder } from '../../demo/src/recorder.ts';
+import { Sessions, type Story } from '../../demo/src/sessions.ts';
+import { ask, spend } from '../../demo/src/story.ts';
 import type { BuildDemo } from '../../src/trial/startTrial.ts';
 
 // The payment limits of the demo application over days, and the limits of its memory.
@@ -11,6 +13,12 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 afterEach(() => {
   vi.unstubAllGlobals();
 });
+
+function newStory(): Story {
+  const [, session] = new Sessions().open();
+  ask(session, { server: 's', clientId: 'c', clientSecret: 'x', redirectUri: 'r' });
+  return session.story as Story;
+}
 
 describe('the payment API of the demo', () => {
   const week = { right: 'payment-shop', period_days: 7, amount: '100' };
@@ -72,6 +80,20 @@ describe('the payment API of the demo', () => {
       { ...week, right: 'payment.to-account', target: '7916', target_type: 'phone' },
     ];
     expect(pay(amount, { rights }, payment)).toBe(verdict);
+  });
+
+  it('refuses payments while introspection fails', async () => {
+    const story = newStory();
+    const token = { value: 'token', expiresAt: new Date(), instance: '' };
+    const answers = [async () => new Response('', { status: 503 }), async () => Promise.reject(new Error())];
+    for (const fetch of answers) {
+      vi.stubGlobal('fetch', fetch);
+      await spend(story, payments, token, { to: 'shop', payee: '337', amount: '60', source: 'wallet' });
+    }
+    const sent = { line: 'POST http://server/oauth/introspect' };
+    const unanswered = { kind: 'unanswered', sent };
+    expect(story.messages).toMatchObject([{ ...unanswered, received: null }, unanswered]);
+    expect(pay('100')).toBe('paid');
   });
 });
 

@@ -250,6 +250,17 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
     expect(bystander.kill(), 'it was still there').toBe(true);
   });
 
+  it('starts from a checkout that only its owner may enter', async () => {
+    const closed = fs.mkdtempSync(path.join(home, 'closed-'));
+    if (person.ids.uid !== undefined) fs.chownSync(closed, person.ids.uid, person.ids.gid);
+    const inside = path.join(closed, 'checkout');
+    await moved(checkout, inside, async () => {
+      const member = await Member.join(person, dataDir, inside);
+      expect(await member.ask('select 1')).toBe(1);
+      expect(await member.leave()).toBe(true);
+    });
+  });
+
   it('reports in one line that its package is not installed, and leaves nothing behind', async () => {
     const unused = newDataDir(person);
     await moved(path.join(checkout, programs), path.join(home, 'programs'), async () => {

@@ -172,6 +172,14 @@ describe('a sign-in', () => {
     await signIn(own, other.login, other.password);
     expect(await says(own)).toBe(false);
   });
+
+  it('from a known browser is not reported', async () => {
+    const known = await signedIn(server, user);
+    await press(agent, await agent.get('/oauth/account'), '/oauth/account/warnings');
+    known.cookies.delete('assent_session');
+    await signIn(known, user.login, user.password);
+    expect(await says(agent)).toBe(false);
+  });
 });
 
 const ACTION = '/oauth/account/stop';

@@ -116,6 +116,16 @@ describe('rights removed from the catalogue', () => {
     return { client, user, token, agent: copyOf(agent, builtIn.baseUrl) };
   }
 
+  it('are still shown by name on a later consent page', async () => {
+    const { client, user, agent } = await granted();
+    const same = { scope: 'account-info', instance_name: 'till' };
+    const { text } = await reachConsent(agent, requestOf(client, same), user);
+    expect(text).toMatch(SHOWN);
+    const beside = await reachConsent(agent, requestOf(client, { scope: 'payment-shop' }), user);
+    expect(beside.text).toMatch(/On top: at most RUB 500 in any 7 days/);
+    expect((await decide(agent, beside, 'allow')).location).toContain('code=');
+  });
+
   it('stay in introspection, on the account page and in the history, and can be disconnected, but not requested', async () => {
     const { client, agent, token } = await granted();
     const before = await introspect(server, resource, token);

@@ -185,6 +185,28 @@ describe('password pages', () => {
     });
   });
 
+  it('are linked by no page that has none for this user, which says that Allow is enough to pay', async () => {
+    const local = (page: Answer) =>
+      [...page.body.matchAll(/(?:href|action)="(\/oauth\/[^"]*)"/g)].map(([, href = '']) =>
+        href.replaceAll('&amp;', '&'),
+      );
+    for (const options of [{}, confirming, { requiresPaymentPassword: true }])
+      await at({ ...options, brand: BUILT_IN_BRAND }, async (agent) => {
+        await goOn(wallet, agent, '/oauth/account');
+        const consent = await agent.get(linkTo({ scope: 'payment-shop' }));
+        const isEnough = consent.text.includes('pressing “Allow” is enough');
+        expect(isEnough).toBe(options !== confirming && !('requiresPaymentPassword' in options));
+        const pages = [
+          '/oauth/account',
+          '/oauth/account/security',
+          '/oauth/account/stop',
+          '/oauth/account/history',
+        ];
+        const shown = [consent, ...(await Promise.all(pages.map((path) => agent.get(path))))];
+        expect(shown.flatMap(local).filter((href) => /password|payment/.test(href))).toEqual([]);
+      });
+  });
+
   it('ask for the payment password of users who have one if the provider confirms no payments', async () => {
     const { paymentPassword } = await server.createUser();
     const agent = browser();
@@ -229,6 +251,21 @@ describe('the name of a user', () => {
     const [user] = await usersWith(server, { external_id: wallet.user.sub });
     return { login: user?.login, name: user?.name };
   };
+
+  it('is read from userinfo only if needed', async () => {
+    wallet.user = { ...wallet.user, name: 'Anna', preferred_username: `anna-${randomUUID()}` };
+    await comeBack();
+    wallet.user = { sub: wallet.user.sub, name: 'Anna' };
+    await comeBack();
+    await at(confirming, async (agent) => {
+      await goOn(wallet, agent, '/oauth/account');
+      wallet.user = { sub: wallet.user.sub };
+      const consent = await agent.get(linkTo({ scope: 'payment-shop' }));
+      const answer = await goOn(wallet, agent, await press(agent, consent, 'allow'));
+      expect(codeOf(answer)).toMatch(/^assent_ac_/);
+    });
+    expect(wallet.questions).toBe(0);
+  });
 
   it.each([
     ['has no sub', { userInfo: { sub: undefined } }],

@@ -80,6 +80,14 @@ describe('open connections', () => {
     expect(warnings()[0]).toContain('closing the longest idle ones');
   });
 
+  it('count as idle since their last request, not since they were opened', async () => {
+    await start({ maxConnections: 10 });
+    const opened = await openMany(9);
+    for (const socket of opened.toReversed()) expect(await answers(socket)).toBe(true);
+    expect(await isServed()).toBe(true);
+    await expect.poll(() => opened.map(isOpen)).toEqual([...Array(8).fill(true), false]);
+  });
+
   it.each([
     ['send nothing', ''],
     ['never end their headers', 'GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow:'],

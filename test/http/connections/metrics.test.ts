@@ -147,6 +147,14 @@ describe('the event counters', () => {
     expect(await counted(again)).toEqual({ 'decisions: approved': 1 });
   });
 
+  it('count the first replay of a code apart from later ones', async () => {
+    const code = await obtainCode(agent, requestOf(client), user);
+    await exchange(code);
+    const again = () => counted(() => exchange(code));
+    expect(await again()).toEqual({ 'exchanges: code_replayed': 1, 'grants_ended: replay': 1 });
+    expect(await again()).toEqual({ 'exchanges: code_used': 1 });
+  });
+
   it('count an expired code, an unknown code, a wrong secret and another redirect_uri', async () => {
     const code = await obtainCode(agent, requestOf(client), user);
     const refusals = async () => {

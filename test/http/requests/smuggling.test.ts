@@ -221,6 +221,13 @@ describe('a request with unambiguous framing', () => {
     expect(asked()).toEqual(['/oauth/token']);
   });
 
+  it('gets 100 Continue on request, and is answered once', async () => {
+    const bytes = post(`${FORM}Expect: 100-continue\r\nContent-Length: 3\r\nConnection: close\r\n`, 'a=b');
+    const { answers, interim } = await converse(server.baseUrl, bytes);
+    expect(interim).toEqual([100]);
+    expect(answers).toMatchObject([{ status: 400, body: /"error":"invalid_request"/ }]);
+  });
+
   it('gets no headers from a trailer', async () => {
     const resource = await server.createResource();
     const body = `7\r\ntoken=x\r\n0\r\nAuthorization: ${resource}\r\n\r\n`;
@@ -326,3 +333,10 @@ it.each(['POST /nothing', 'PUT /oauth/token'])(
     expect([cutOff.answers.length, broken.answers.length]).toEqual([1, 1]);
   },
 );
+
+it('an Upgrade request is answered without an upgrade, and its connection is reused or closed', async () => {
+  const wish = get('Connection: upgrade\r\nUpgrade: h2c\r\n');
+  const { answers } = await converse(server.baseUrl, wish + NEXT);
+  expect(answers[0]?.status).toBe(200);
+  if (answers.length === 1) expect(answers[0]?.headers.get('connection')).toEqual(['close']);
+});
