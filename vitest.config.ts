@@ -17,10 +17,9 @@ const ALL = 'test/**/*.test.ts';
 
 /** What `npm test` leaves to `npm run test:rest`, and why; all other tests are of the first, a new file too. */
 const REST: Readonly<Record<string, string>> = {
-  'test/admin/fuzz.test.ts': 'random values in every field of every operation',
   'test/admin/turns.test.ts': 'waits for a real deadline',
   'test/attacks/texts.test.ts': 'each text in every field of every endpoint',
-  'test/browser/{forms,playground}.test.ts': 'a browser each; authorize.test.ts has the whole journey',
+  'test/browser/forms.test.ts': 'a browser; authorize.test.ts has the whole journey',
   'test/clients/{generated,guide,notifyUsers}.test.ts': 'interpreters and libraries of others',
   'test/clients/keycloak.test.ts': 'a Keycloak that takes minutes to start, where KEYCLOAK names its folder',
   'test/cli/importUpdate.test.ts': 'what an operator does later',
@@ -35,11 +34,12 @@ const REST: Readonly<Record<string, string>> = {
   'test/processes/{compose,explain,import,lists,revokeByTime}.test.ts': 'what an operator does later',
   'test/processes/{databaseAway,previousBuild,races,rollingRestart}.test.ts':
     'a second replica, an older build or an outage',
-  'test/processes/{databaseStart,doctorOutside,foreignTables,image,invariants,maintain,package}.test.ts':
+  'test/processes/{databaseStart,doctor,doctorOutside,foreignTables,image,invariants,maintain,package}.test.ts':
     'a process or a database for each case',
   'test/processes/{passwordMemory,playground,ports,provider,secrets,serverRole}.test.ts':
     'a process or a database for each case',
   'test/processes/{settings,signals,trial}.test.ts': 'a process or a database for each case',
+  'test/processes/programs.test.ts': 'interpreters of others',
   'test/store/{hosts,pooler,tls}.test.ts': 'a PostgreSQL of their own',
   'test/store/sessionSettings.test.ts': 'a server for each setting',
   'test/store/{plans,wrongStatistics}.test.ts': 'tables with many rows',

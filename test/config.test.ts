@@ -63,14 +63,6 @@ describe('the configuration', () => {
     });
   });
 
-  it('requires BASE_URL and SECRETS if DATABASE_URL is set, and turns off the demo', () => {
-    expectProblems({ DATABASE_URL }, [
-      'BASE_URL is required when DATABASE_URL is set.',
-      'SECRETS is required when DATABASE_URL is set.',
-    ]);
-    expect(readConfig(COMPLETE)).toMatchObject({ demo: false, secrets: [SECRETS], baseUrl: BASE_URL });
-  });
-
   it.each([
     ['PORT', '0 65536 x -1 1.5'],
     ['BASE_URL', 'pay.example ftp://a.example https://a.example/path https://u@a https://a?x https://a\\b'],
@@ -204,10 +196,6 @@ describe('trial mode', () => {
     expectProblems({ [name]: host }, [/^DATABASE_URL is required: .+ADMIN_HOST/]);
     expect(readDatabaseConfig({ [name]: host }).databaseUrl).toBeNull(); // a command listens nowhere
   });
-
-  it('does not restrict a complete configuration', () => {
-    expectProblems({ ...COMPLETE, NODE_ENV: 'production', HOST: '0.0.0.0' }, []);
-  });
 });
 
 describe('a mistyped variable', () => {
@@ -300,10 +288,6 @@ describe('the effective configuration', () => {
       SIGN_IN_CLIENT_SECRET: ['set', 'SIGN_IN_CLIENT_SECRET_FILE'],
     });
   });
-
-  it('is not shown if the server would not start', () => {
-    expectProblems({ ...COMPLETE, PORT: '0' }, [/^PORT must /], describeVariables);
-  });
 });
 
 describe('a secret in a file', () => {
@@ -338,19 +322,6 @@ describe('a secret in a file', () => {
     const value = AT_WALLET[name as 'SECRETS'] ?? 'x';
     const both = { ...AT_WALLET, PGPASSWORD: 'secret', [variable]: write('secret', value) };
     expectProblems(both, [`${name} and ${variable} are both set: unset one of them.`]);
-  });
-
-  it('is unset if its _FILE variable is empty', () => {
-    const empty = { DATABASE_URL_FILE: '', PGPASSWORD_FILE: '', SECRETS_FILE: '' };
-    expect(readConfig({ ...COMPLETE, ...empty })).toEqual(readConfig(COMPLETE));
-  });
-
-  it('is validated like the variable, and not shown', () => {
-    expectProblems({ DATABASE_URL, BASE_URL, SECRETS_FILE: write('secret', 'hidden') }, [
-      /^SECRETS from SECRETS_FILE must be entries of 32/,
-    ]);
-    const known = write('secret', 'for-trying-out-only-and-long-enough-to-be-taken');
-    expectProblems({ DATABASE_URL, BASE_URL, SECRETS_FILE: known }, [/^SECRETS must be your own/]);
   });
 
   it('that only the server needs is not read by a command', () => {

@@ -60,8 +60,8 @@ describe('a valid request', () => {
 
 const LONG = 'a'.repeat(5_000);
 const UNSTORABLE = ['a\0', '\ud800'];
-const TEXTS = ['', LONG, ...UNSTORABLE, '..', 'a/b?c#d%', 'ключ'];
-const OTHERS = [...TEXTS, null, true, -1, 1.5, [], ['\0'], {}];
+const TEXTS = ['', LONG, ...UNSTORABLE, 'a/b?c#d%'];
+const OTHERS = ['', LONG, ...UNSTORABLE, null, true, -1, ['\0'], {}];
 
 interface Spoiling {
   readonly where: 'path' | 'query' | 'body';

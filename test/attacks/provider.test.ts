@@ -231,19 +231,6 @@ describe('an error response of the provider', () => {
     callback: { code: undefined, error, error_description: 'SECRET' },
   });
 
-  it('shows "The sign-in is not complete" for access_denied, with a link back to the request', async () => {
-    const agent = new Agent(server.baseUrl);
-    wallet.replaced = answering('access_denied');
-    const answer = await passWallet(wallet, agent, linkTo(requestOf(shop)));
-    expect([answer.status, answer.page]).toEqual([200, 'notice']);
-    expect(answer.text).toContain('The sign-in is not complete');
-    expect(answer.body).toMatch(`href="/oauth/sign-in?client_id=${shop.clientId}&amp;`);
-    expect([...agent.cookies.keys()]).toEqual([expect.stringMatching(/^assent_sign_in_/)]);
-    wallet.replaced = {};
-    const again = /href="(\/oauth\/sign-in[^"]*)"/.exec(answer.body)?.[1]?.replaceAll('&amp;', '&') ?? '';
-    expect((await passWallet(wallet, agent, again)).location).toContain('/oauth/authorize?');
-  });
-
   it.each([
     ['invalid_request', /^the provider answered invalid_request$/],
     ['w_'.repeat(20), /^the provider answered (w_){20}$/],

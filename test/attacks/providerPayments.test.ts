@@ -1,6 +1,5 @@
 import { EventEmitter, once } from 'node:events';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { BUILT_IN_CATALOGUE, parseCatalogue } from '../../src/languages/catalogue.ts';
 import { s256, sha256 } from '../../src/secrets/digest.ts';
 import { copyOf, follow, signedIn } from '../support/account.ts';
 import { codeOf, leadsTo, linkTo, press, requestOf } from '../support/flow.ts';
@@ -156,22 +155,6 @@ describe('an invalid confirmation of the provider', () => {
     expect(await approvals()).toEqual([]);
   });
 
-  it.each([
-    ['the words of a right', { 'payment-shop': 'Buy anything' }, null],
-    ['the default limit', {}, { days: 1, sum: '9' }],
-  ])('allows nothing after a change of %s: the request is shown again', async (_what, file, defaultLimit) => {
-    const catalogue = new Map([...BUILT_IN_CATALOGUE, ...parseCatalogue(JSON.stringify(file))]);
-    const offer = { catalogue, ...(defaultLimit && { defaultLimit }) };
-    const { database } = server;
-    const changed = await useServer({ database, provider: wallet.settings, offer });
-    const callback = await confirming(spending({ scope: 'payment-shop' }));
-    const other = copyOf(agent, changed.baseUrl);
-    const answer = await other.get(callback.replace(server.baseUrl, changed.baseUrl));
-    expect(leadsTo(answer, '/oauth/authorize')).toBe(true);
-    expect((await follow(other, answer)).text).toContain('was not accepted');
-    expect(await approvals()).toEqual([]);
-  });
-
   it('is refused if the session ends while the provider’s code is exchanged', async () => {
     const callback = await confirming();
     const gate = new EventEmitter();
@@ -228,17 +211,6 @@ describe('a confirmation by the provider', () => {
     const used = await goOn(wallet, agent, callback);
     expect([used.page, used.headers.get('refresh')]).toEqual(['receipt', null]);
     expect(await leaveFor(wallet, agent, await allow())).toContain('acr_values=payment');
-  });
-
-  it('approves the request of its own tab if two tabs are open', async () => {
-    const states = ['one', 'other'];
-    const callbacks: string[] = [];
-    for (const state of states) callbacks.push(await confirming(spending({ state, instance_name: state })));
-    for (const [index, callback] of callbacks.entries()) {
-      const { location } = await goOn(wallet, agent, callback);
-      expect(location).toMatch(new RegExp(`[?&]state=${states[index]}&code=`));
-    }
-    expect(await approvals()).toHaveLength(2);
   });
 
   it('can’t be started for a changed request, or with a decision forged or of another session', async () => {

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { linkSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hexOf, sha256 } from '../../src/secrets/digest.ts';
@@ -207,25 +207,6 @@ describe('assent user import', () => {
     );
   });
 
-  it('refuses a --bad file that exists, also through links, or whose folder is missing', async () => {
-    const row = userOf();
-    const file = fileOf([row]);
-    const [soft, hard, nowhere] = ['soft', 'hard', 'nowhere'].map((name) => join(folder, some(name)));
-    symlinkSync(file, soft ?? '');
-    linkSync(file, hard ?? '');
-    symlinkSync(join(folder, some('none')), nowhere ?? '');
-    const again = `${folder}/../${folder.split('/').at(-1)}/${file.split('/').at(-1)}`;
-    for (const bad of [file, soft, hard, again, nowhere, fileOf([])])
-      expect(await assent(`user import ${file} --bad ${bad}`)).toMatchObject({
-        ...{ code: 2, stderr: `${bad} already exists: pass --bad a new file name\n` },
-      });
-    expect(readFileSync(file, 'utf8')).toContain('Anna Moved');
-    const { code, stderr } = await assent(`user import ${file} --bad ${nowhere}.missing/bad`);
-    const reason = `ENOENT: no such file or directory, access '${nowhere}.missing'`;
-    expect([code, stderr]).toEqual([1, expect.stringContaining(reason)]);
-    expect(await sql('select from users where login = $1', row.login)).toEqual([]);
-  });
-
   it('refuses a file that is one JSON array, with a remedy', async () => {
     const row = userOf();
     for (const text of [`\ufeff\n [${JSON.stringify(row)}]`, `[\n${JSON.stringify(row)}\n]`])
@@ -378,19 +359,6 @@ describe('assent client import', () => {
     for (const { client_id } of unsafe) await json(`client delete ${client_id} --yes`);
   });
 
-  it('needs --force for state or scope in the query of a redirect URI', async () => {
-    const rows = ['state', 'scope'].map((name) =>
-      clientOf({ redirect_uri: `https://old.example/?${name}=x` }),
-    );
-    const why = /^redirect_uri: has (state|scope) in its query, .+: pass `force` to accept that$/;
-    await expectProblems(
-      'client',
-      rows.map((row) => [row, why] as const),
-    );
-    expect(await imports('client', rows, '--force')).toMatchObject({ imported: 2, bad: 0, forced: 2 });
-    for (const { client_id } of rows) await json(`client delete ${client_id} --yes`);
-  });
-
   it('refuses invalid applications, and ids that are taken', async () => {
     const secret = () => some('a secret of another');
     const taken = clientOf({ secret: secret() });
@@ -403,6 +371,7 @@ describe('assent client import', () => {
       [clientOf({ redirect_uri: 'javascript:x' }), /^redirect_uri: /],
       [clientOf({ secret: 'short' }), /^secret: the secret must have 16 to 256/],
       [clientOf({ secret_sha256: 'abc' }), 'secret_sha256: is not a SHA-256 in hex'],
+      [clientOf({ secret_sha256: hexOf(sha256('')) }), /^secret_sha256: /],
       [clientOf({ secret: secret(), secret_sha256: '0'.repeat(64) }), /^null: has both/],
       [clientOf({ rights: ['all'] }), /^rights: /],
       [clientOf({ rights: 'account-info' }), 'rights: must be a list of rights'],
@@ -442,17 +411,6 @@ describe('assent client import', () => {
     );
     const { stderr } = await assent(`client import ${fileOf([clientOf({ name: 'Bank ✔' })])} --force`);
     expect(stderr).toMatch(/^line 1, name: .*\(forced\)\nlines: 1, imported: 1, .*forced: 1/);
-  });
-
-  it('refuses weak secrets without --force', async () => {
-    const weak = clientOf({ secret: randomBytes(8).toString('hex') });
-    const others = [
-      [clientOf({ secret_sha256: hexOf(sha256('')) }), /^secret_sha256: /],
-      [clientOf({ secret_sha256: hexOf(sha256('null')) }), /^secret_sha256: /],
-      [clientOf({ rights: [] }), /^rights: /],
-    ] as const;
-    await expectProblems('client', [[weak, /^secret: /], ...others]);
-    await expectProblems('client', [[weak, null], ...others], '--force');
   });
 
   it('skips applications that were deleted from Assent, and their tokens', async () => {

@@ -192,43 +192,6 @@ describe('assent user import --update', () => {
     expect(await updating.updating).toEqual({ newer_here: 1 });
     await pool.query(`update users set password_hash = $2 where user_id = $1`, [id, row.password_hash]);
   });
-
-  it('is not held back by a sign-out, or by another login or external id', async () => {
-    const { row } = await movedUser({ external_id: undefined });
-    await json(`user sign-out ${row.login}`);
-    const named = { ...row, external_id: some('x') };
-    expect(await counts('user', [named])).toEqual({ imported: 1 });
-    expect(await update('user', [{ ...named, name: 'Another' }])).toEqual({ updated: 1 });
-    const login = some('new');
-    await json(`user update ${row.login} --login ${login}`);
-    expect(await update('user', [{ ...named, login, name: 'A Third' }])).toEqual({ updated: 1 });
-  });
-
-  it('refuses what an import refuses', async () => {
-    const native = await server.createUser({ name: 'Anna Moved' });
-    const { row } = await movedUser();
-    const unnamed = (await movedUser({ external_id: undefined })).row;
-    const payments = { payment_password_hash: hash(newSecret()) };
-    const paying = { ...(await movedUser(payments)).row, ...payments };
-    const costly = hash('slow').replace('$04$', '$13$');
-    const cases: [Row, RegExp][] = [
-      [{ login: native.login, name: 'Anna Moved', password_hash: row.password_hash }, /another password$/],
-      [{ ...row, external_id: some('x'), password_hash: hash('other') }, /another external_id$/],
-      [{ ...unnamed, name: 'Boris', password_hash: hash('other') }, /another name$/],
-      [{ ...unnamed, password_hash: costly }, /slow to check/],
-      [
-        { ...paying, password_hash: paying.payment_password_hash, payment_password_hash: undefined },
-        /also the hash of/,
-      ],
-    ];
-    for (const [line, reason] of cases) {
-      const { bad, bad_lines } = await imports('user', [line], '--update');
-      expect([bad, bad_lines[0]?.reason]).toEqual([1, expect.stringMatching(reason)]);
-    }
-    expect(await update('user', [{ ...unnamed, password_hash: costly }], '--force costly-hash')).toEqual({
-      updated: 1,
-    });
-  });
 });
 
 describe('assent client import --update', () => {
@@ -299,26 +262,6 @@ describe('assent client import --update', () => {
       expect(await json(`client show ${row.client_id}`)).toEqual(before);
     },
   );
-
-  it('is not held back by what no file has, and refuses what an import refuses', async () => {
-    const row = clientOf();
-    await imports('client', [row]);
-    await json(`client update ${row.client_id} --user-limits`);
-    expect(await update('client', [{ ...row, site: 'https://new.example' }])).toEqual({ updated: 1 });
-    expect(await json(`client show ${row.client_id}`)).toMatchObject({ user_limits: true });
-    const native = await server.createClient();
-    const cases: [Row, RegExp][] = [
-      [{ ...row, client_id: native.clientId, secret: native.clientSecret }, /other settings$/],
-      [{ ...row, secret: secretOf() }, /another secret$/],
-      [{ ...row, name: 'Аssent' }, /^(looks|mixes)/],
-      [{ ...row, rights: ['no-such-right'] }, /neither built in/],
-      [{ ...row, redirect_uri: 'javascript:x' }, /./],
-    ];
-    for (const [line, reason] of cases) {
-      const { bad, bad_lines } = await imports('client', [line], '--update');
-      expect([bad, bad_lines[0]?.reason]).toEqual([1, expect.stringMatching(reason)]);
-    }
-  });
 
   it('blocks with --prune what the file lacks, until a file has it again', async () => {
     const [kept, gone, changed] = [clientOf(), clientOf(), clientOf()];
@@ -458,21 +401,6 @@ describe('the options of an import', () => {
       const { code, stderr } = await assent(`user import ${fileOf([row])} --bad ${other}`);
       expect([code, stderr]).toEqual([2, `${other} already exists: pass --bad a new file name\n`]);
       expect(readFileSync(other, 'utf8')).toBe(before);
-    }
-  });
-
-  it('names a field that is mistyped by a letter, and the one that was meant', async () => {
-    const keys = {
-      pasword_hash: 'password_hash',
-      'created-at': 'created_at',
-      Login: 'login',
-      nmae: null,
-      kate: null,
-    };
-    for (const [key, meant] of Object.entries(keys)) {
-      const { bad_lines } = await imports('user', [{ ...userOf().row, [key]: 'x' }]);
-      const named = { field: key, reason: `is not a field of this import: did you mean ${meant}?` };
-      expect(bad_lines).toMatchObject([meant === null ? { field: '(unreadable)' } : named]);
     }
   });
 });

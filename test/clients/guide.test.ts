@@ -155,11 +155,4 @@ describeWith(['bash', 'curl', 'openssl'], 'The curl example', () => {
     const outcome = await run(client, decide);
     expect(outcome).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(said) });
   });
-
-  it('ends with the server’s error when the secret is wrong', async () => {
-    const client = await server.createClient({ redirectUri: REDIRECT_URI });
-    const { code, stdout } = await run({ ...client, clientSecret: 'f'.repeat(64) }, allow);
-    expect(code).toBe(22); // curl: the server answered with an error
-    expect(JSON.parse(stdout)).toMatchObject({ error: 'unauthorized_client' });
-  });
 });

@@ -105,34 +105,12 @@ describeWith([KC, 'python3'], 'Assent with Keycloak', async () => {
     expect(codeOf(await enter(again, alice))).toMatch(/^assent_ac_/);
   });
 
-  it('refuses the confirmation of a payment right by another user', async () => {
-    const { ours, theirs, goOn, open, ask, type, enter, allow } = browserAt(server);
-    await enter(await open('/oauth/account'), alice);
-    const { body } = await allow(await ask(SPENDING));
-    const link = /'([^']*login-actions\/restart[^']*skip_logout=false)'/.exec(body)?.[1];
-    const form = await goOn(await theirs.get(link?.replaceAll('&amp;', '&') ?? 'none:'));
-    const { location } = await type(form, bob);
-    await expectRefused(server, ours, location ?? 'none:', 'sign_in_other_user');
-    expect((await open('/oauth/account')).text).toContain('alice');
-    expect((await ask(SPENDING)).page).toBe('consent');
-  });
-
   it('refuses a payment if Keycloak ignores an unknown SIGN_IN_PAYMENT_ACR', async () => {
     const mistyped = await serverWith({ paymentAcr: 'other' });
     const { ours, ask, type, enter, allow } = browserAt(mistyped);
     const consent = await enter(await ask(SPENDING, await mistyped.createClient()), alice);
     const { location } = await type(await allow(consent), alice);
     await expectRefused(mistyped, ours, location ?? 'none:', 'sign_in_unconfirmed', /acr/);
-  });
-
-  it('shows "The sign-in is not complete" to a user who declines at Keycloak, with a link back', async () => {
-    const { theirs, goOn, open, enter } = browserAt(await serverWith({ clientId: 'assent-consent' }));
-    const question = await enter(await open('/oauth/account'), alice);
-    const said = await goOn(await theirs.submit(question, 'cancel', { cancel: 'No' }));
-    expect([said.status, said.page]).toEqual([200, 'notice']);
-    expect(said.text).toContain('The sign-in is not complete');
-    const back = /href="(\/oauth\/sign-in[^"]*)"/.exec(said.body)?.[1] ?? 'none:';
-    expect(formWith(await open(back), 'password').inputs).toContain('username');
   });
 
   it('signs users in by their Keycloak session, and prompts again after a sign-out from Assent', async () => {

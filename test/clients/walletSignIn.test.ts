@@ -91,18 +91,6 @@ describe('the example identity provider', () => {
     expect(codeOf(answer)).toMatch(/^assent_ac_/);
   });
 
-  it('redirects back without a sign-in when the user presses Cancel', async () => {
-    const notice = await fillIn(await ask(), { cancel: 'yes' });
-    expect([notice.page, notice.text.includes('The sign-in is not complete')]).toEqual(['notice', true]);
-    expect(agent.cookies.has('assent_session')).toBe(false);
-  });
-
-  it('redirects only to Assent', async () => {
-    const elsewhere = new URL(await leaveFor({ issuer }, agent, '/oauth/account'));
-    elsewhere.searchParams.set('redirect_uri', 'https://evil.example/');
-    expect((await agent.post(elsewhere.href, ANNA)).location).toBeNull();
-  });
-
   it('issues an ID token once per code, only to Assent and for the right code_verifier', async () => {
     const address = new URL(await leaveFor({ issuer }, agent, '/oauth/account'));
     const verifier = newSecret();

@@ -97,15 +97,6 @@ describe('the decisions of one user', () => {
     expect((await decide(agent, await consentFor('third'), 'allow')).status).toBe(302);
   });
 
-  it('get the same answer when repeated, even above the limit', async () => {
-    const [no, yes, other] = [await consentFor('no'), await consentFor('yes'), await consentFor('other')];
-    const answers = async () => [await decide(agent, no, 'reject'), await decide(agent, yes, 'allow')];
-    const locations = (await answers()).map(({ location }) => location);
-    await decided(1_001);
-    expect((await answers()).map(({ location }) => location)).toEqual(locations);
-    expect((await follow(agent, await decide(agent, other, 'allow'))).status).toBe(429);
-  });
-
   it('include disconnecting a whole application, which is refused beyond the limit', async () => {
     for (const state of ['one', 'two']) await decide(agent, await consentFor(state), 'allow');
     const fields = fieldsFor(await agent.get('/oauth/account'), '/oauth/account/disconnect-all');

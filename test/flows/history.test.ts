@@ -127,36 +127,6 @@ describe('the history of a user', () => {
     expect(ofUsers.filter((kind) => !told.includes(kind))).toEqual(['exchanged', 'user_deleted']);
   });
 
-  it('shows the rights of an approval, unless they are too long for a page', async () => {
-    const { user, session } = await signedIn();
-    const note = (scope: string, minutes: number, kind = 'approved') =>
-      pool.query(
-        `insert into audit_events (at, kind, user_id, scope) values (now() + make_interval(mins => $4), $3, $1, $2)`,
-        [user.userId, scope, kind, minutes],
-      );
-    await note('account-info payment-shop.limit(7,3000)', 5);
-    await note('account-info', 4, 'rejected');
-    await note(Array.from({ length: 700 }, (_, n) => `payment.to-pattern("${n}")`).join(' '), 2);
-    await note('account-info', 1);
-    const { events } = await findHistoryPage(server.context, session, undefined);
-    expect(events.slice(0, 4).map(({ rights }) => rights?.map(({ name }) => name) ?? null)).toEqual([
-      ['account-info', 'payment-shop'],
-      null,
-      null,
-      null,
-    ]);
-  });
-
-  it('loses no event between pages if many have the same time', async () => {
-    const { user, session } = await signedIn();
-    await fill(user, 7, `'2026-01-01 10:00:00.000001Z'`);
-    await fill(user, 50, `'2026-01-01 10:00:00Z'`);
-    const pages = await historyOf(session);
-    expect(pages.map(({ length }) => length)).toEqual([20, 20, 19]);
-    const numbers = numbersOf(pages.flat());
-    expect([numbers.length, new Set(numbers.slice(7)).size]).toEqual([57, 50]);
-  });
-
   it('continues at a cursor, even among events of the same time, and ignores an invalid cursor', async () => {
     const { user, session } = await signedIn();
     await fill(user, 3, `'2026-01-01 10:00:00Z'`);

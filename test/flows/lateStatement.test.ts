@@ -201,21 +201,6 @@ async function twoExchanges(): Promise<[ExchangeRequest, ExchangeRequest]> {
 
 const late = () => ({ ...CALLER, decideBy: performance.now() });
 
-it('a locked grant delays only the exchange of its own code, which succeeds later', async () => {
-  const client = await other.createClient();
-  const users = await Promise.all(Array.from({ length: 8 }, () => other.createUser()));
-  const codes = await Promise.all(
-    users.map((user) => obtainCode(new Agent(other.baseUrl), requestOf(client), user)),
-  );
-  const lock = 'select from grants where user_id = $1 for update';
-  await whileHeld(pool, lock, [users[0]?.userId], async () => {
-    const [stuck, ...others] = await Promise.all(codes.map((code) => exchange(other, client, code)));
-    others.forEach(expectToken);
-    expect([stuck?.status, stuck?.headers.get('retry-after')]).toEqual([503, '5']);
-  });
-  expectToken(await exchange(other, client, codes[0] ?? ''));
-});
-
 it('an exchange past its deadline fails alone in its batch', async () => {
   const [first, second] = await twoExchanges();
   expect(await exchangeCode(pool, first)).toMatchObject({ verdict: 'issued' });

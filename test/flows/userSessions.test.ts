@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { endSession, findUserSessions } from '../../src/flows/account/userSessions.ts';
-import { endOwnSession, signOutToken } from '../../src/flows/signIn/session.ts';
 import { isSignedIn, signedIn as signIn } from '../support/account.ts';
 import { CALLER, type TestUser, useServer } from '../support/server.ts';
 import { type SignedIn, signedInUser } from './signedIn.ts';
@@ -26,44 +25,6 @@ describe('the sessions of a user', () => {
     await age(old, `created_at = now() - interval '13 hours'`);
     const { sessions, endOthersToken } = await list(here);
     expect([sessions.length, endOthersToken]).toEqual([1, null]);
-  });
-
-  it('can be ended singly or all but the current one, with an event each, and no other user’s', async () => {
-    const [user, other] = [await server.createUser(), await server.createUser()];
-    const all = [await signedIn(user), await signedIn(user), await signedIn(user), await signedIn(other)];
-    const [one, , here] = all as [SignedIn, SignedIn, SignedIn];
-    const { sessions, endOthersToken } = await list(here);
-    const [, later, earlier] = sessions;
-    const id = later?.sessionId ?? '';
-    for (const stale of [
-      await end(here, id, earlier?.endToken),
-      await end(one, id, later?.endToken),
-      await end(here, id),
-      await end(here),
-      await end(one, null, endOthersToken),
-    ])
-      expect(stale).toEqual({ outcome: 'stale' });
-    expect(await Promise.all(all.map(lives))).toEqual([true, true, true, true]);
-    for (let times = 0; times < 2; times += 1) {
-      expect(await end(here, id, later?.endToken)).toEqual({ outcome: 'ended' });
-      expect(await Promise.all(all.map(lives))).toEqual([true, false, true, true]);
-    }
-    for (let times = 0; times < 2; times += 1)
-      expect(await end(here, null, endOthersToken)).toEqual({ outcome: 'ended' });
-    expect(await Promise.all(all.map(lives))).toEqual([false, false, true, true]);
-    const token = signOutToken(server.context, here.session);
-    for (let n = 0; n < 2; n += 1) await endOwnSession(server.context, here.session, token, CALLER);
-    const { rows } = await pool.query(
-      `select kind, address, reference from audit_events
-        where user_id = $1 and kind not in ('signed_in', 'user_created') order by at`,
-      [user.userId],
-    );
-    const by = { address: CALLER.address, reference: CALLER.reference };
-    expect(rows).toEqual([
-      { kind: 'session_ended', ...by },
-      { kind: 'other_sessions_ended', ...by },
-      { kind: 'signed_out', ...by },
-    ]);
   });
 
   it('end without a deadlock by concurrent requests and during a sign-in of the same user', async () => {

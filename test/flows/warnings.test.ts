@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { findWarnings, seeWarnings, type Warnings } from '../../src/flows/account/warnings.ts';
 import type { Session } from '../../src/flows/signIn/session.ts';
 import { HISTORY_KINDS, WARNING_KINDS } from '../../src/store/account/history.ts';
-import { obtainCode, requestOf, signIn } from '../support/flow.ts';
 import { type TestUser, useServer } from '../support/server.ts';
 import { signedInUser } from './signedIn.ts';
 
@@ -40,27 +39,6 @@ function see(
 }
 
 describe('the warnings for a user', () => {
-  it('omit payments confirmed by password in this browser, even in an earlier session', async () => {
-    const [client, { user, agent }] = [await server.createClient(), await signedIn()];
-    const warning = 'Your payment password was used in another browser';
-    await obtainCode(agent, requestOf(client, { scope: 'payment-shop' }), user);
-    agent.cookies.delete('assent_session');
-    await signIn(agent, user.login, user.password);
-    expect((await agent.get('/oauth/account')).text).not.toContain(warning);
-    agent.cookies.delete('assent_seen');
-    expect((await agent.get('/oauth/account')).text).toContain(warning);
-  });
-
-  it('include payments confirmed in another browser, not authorizations without confirmation', async () => {
-    const [client, by, other] = [await server.createClient(), await signedIn(), await signedIn()];
-    const elsewhere = await signedInUser(server, by.user, PLACE);
-    await obtainCode(elsewhere.agent, requestOf(client), by.user);
-    expect(kindsOf(await find(by.session))).not.toContain('payment_confirmed');
-    await obtainCode(elsewhere.agent, requestOf(client, { scope: 'payment-shop' }), by.user);
-    expect(kindsOf(await find(by.session))).toContain('payment_confirmed');
-    expect(await find(other.session)).toBeNull();
-  });
-
   it('include only alarming events of the last weeks, and none of other users', async () => {
     const [{ user, session }, other] = [await signedIn(), await signedIn()];
     const calm = HISTORY_KINDS.filter((kind) => !(WARNING_KINDS as readonly string[]).includes(kind));
@@ -72,32 +50,11 @@ describe('the warnings for a user', () => {
     expect(kindsOf(await find(session))).toEqual(['replayed']);
   });
 
-  it('list some events at once, newest first, with a note if there are more', async () => {
-    const { user, session } = await signedIn();
-    const clients = Array.from({ length: 10 }, (_, n) => `client ${n}`);
-    for (const [hours, client] of clients.entries())
-      await note(user, 'replayed', `${hours + 1} hours`, client);
-    const ten = await find(session);
-    expect([allOf(ten).map(({ clientId }) => clientId), ten?.hasMore]).toEqual([clients, false]);
-    await note(user, 'replayed', '20 hours', 'another');
-    const eleven = await find(session);
-    expect([allOf(eleven).map(({ clientId }) => clientId), eleven?.hasMore]).toEqual([clients, true]);
-  });
-
   it('begin with events that required a password, even if other events are newer', async () => {
     const { user, session } = await signedIn();
     await note(user, 'password_guessed', '1 hour');
     await note(user, 'approved', '2 hours');
     expect(kindsOf(await find(session))).toEqual(['payment_confirmed', 'password_guessed']);
-  });
-
-  it('list repeated events once, with their number and the time of the first', async () => {
-    const { user, session } = await signedIn();
-    for (const hours of [1, 2, 3]) await note(user, 'replayed', `${hours} hours`, 'one');
-    const [warning] = allOf(await find(session));
-    expect(warning?.times).toBe(3);
-    const hours = ((warning?.at.getTime() ?? 0) - (warning?.firstAt.getTime() ?? 0)) / 3_600_000;
-    expect(Math.round(hours)).toBe(2);
   });
 });
 

@@ -36,16 +36,6 @@ describe('docker-compose.yml', () => {
     expect(TEXT.replaceAll(PLACES, '')).not.toContain('$');
   });
 
-  it('restarts every service but migrate, which runs once', () => {
-    const all = Object.entries<Service>(services);
-    const waits = all.flatMap(([, { depends_on = {} }]) => Object.entries(depends_on));
-    const once = waits.filter(([, { condition }]) => condition === 'service_completed_successfully');
-    const ending = [...new Set(once.map(([name]) => name))];
-    expect(ending).toEqual(['migrate']);
-    for (const [name, { restart }] of all)
-      expect(restart, name).toBe(ending.includes(name) ? undefined : 'unless-stopped');
-  });
-
   it('has no password in a URL or a statement', () => {
     const password = `it's p@ss/w:rd`;
     const filled = composeWith({ POSTGRES_PASSWORD: password, SERVER_PASSWORD: password });
@@ -132,10 +122,5 @@ describe.runIf(psqlVersion >= 14)('the database set-up of docker-compose.yml (ne
     expect(assent.environment.DATABASE_URL).toBe('postgres://assent_server@postgres:5432/assent');
     expect(migrate.environment.PGPASSWORD).toBe(postgres.environment.POSTGRES_PASSWORD);
     expect(assent.environment.PGPASSWORD).toBe(postgres.environment.SERVER_PASSWORD);
-  });
-
-  it('is the same in the compose file for two replicas', () => {
-    const { configs: others } = parse(readFile('deploy/compose/docker-compose.yml'), { merge: true });
-    expect(others).toEqual(configs);
   });
 });

@@ -131,18 +131,6 @@ describe('assent client refusals', () => {
     await server.database.pool.query(aWeekAgo, [newest]);
     expect(await json(line)).toEqual([first]);
   });
-
-  it('lists the latest refusals', async () => {
-    const { clientId } = await server.createClient();
-    await plant(
-      server.database,
-      `insert into refusals (at, reference, method, path, status, error, rule, client_id)
-       select clock_timestamp() - n * interval '1 second', n::text, 'GET', '/', 400, 'x', 'x', '${clientId}' from generate_series(1, 60) n`,
-    );
-    const listed = await json<{ reference: string }[]>(`client refusals ${clientId}`);
-    const newest = Array.from({ length: 50 }, (_, n) => String(n + 1));
-    expect(listed.map(({ reference }) => reference)).toEqual(newest);
-  });
 });
 
 describe('a recorded refusal', () => {

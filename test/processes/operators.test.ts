@@ -148,20 +148,6 @@ describe('--json', () => {
     expect(await json('user show nadia')).toMatchObject({ ...made, external_id: 'sub-77' });
   });
 
-  it('is a line per application without it, in the order of their ids', async () => {
-    for (const id of ['line-b', 'line-a']) await json(`${CREATE} "Line ${id}" --id ${id}`);
-    await json('client block line-b');
-    const list = (how: string) => assent(`client list --name line ${how}`).then(({ stdout }) => stdout);
-    const [first, second] = [
-      /^line-a +active +Line line-a\n/.source,
-      /line-b +blocked +Line line-b\n$/.source,
-    ];
-    expect(await list('')).toMatch(new RegExp(first + second));
-    expect(await list('--limit 1')).toMatch(new RegExp(`${first}$`));
-    expect(await list('--after line-a')).toMatch(new RegExp(`^${second}`));
-    expect(await list('--status blocked')).toMatch(new RegExp(`^${second}`));
-  });
-
   it.each([
     ['', 2, /^missing command/],
     ['nothing', 2, /^unknown command 'nothing'/],
@@ -354,37 +340,6 @@ describe('assent user update', () => {
 });
 
 describe('the details of an application that users see', () => {
-  it('are set at registration, and shown and listed', async () => {
-    const logo = write('logo.png', png(96, 32));
-    const face = `--site https://shop.example --logo ${logo} --reviewed --user-limits --oauth-2.1`;
-    const { client_id, client_secret } = await create('Shop', face);
-    expect(client_secret).toBeUndefined(); // it was not registered with --verified
-    const shown = await json(`client show ${client_id}`);
-    expect(shown).toMatchObject({
-      site: 'https://shop.example',
-      logo: expect.stringMatching(/^[0-9a-f]{32}\.png$/),
-      reviewed: true,
-      user_limits: true,
-      oauth21: true,
-    });
-    expect(await json('client list')).toContainEqual(shown);
-    expect((await assent(`client show ${client_id}`)).stdout).toMatch(
-      /^site +https:\/\/shop\.example\nlogo +[0-9a-f]{32}\.png\nreviewed +true\nuser_limits +true$/m,
-    );
-  });
-
-  it('are printed at registration only if they were set, like all other settings', async () => {
-    const { stdout } = await assent(
-      `${CREATE} Shop --force --most 30,5000 --right account-info payment-shop`,
-    );
-    expect(stdout.replaceAll('\u00a0', ' ').split(/ {2,}|\n *\n?/)).toEqual([
-      'client_id',
-      expect.stringMatching(/^[0-9a-f]{32}$/),
-      ...['name', 'Shop', 'redirect_uri', redirectUri],
-      ...['allowed_rights', 'account-info', 'payment-shop', 'most', 'At most RUB 5,000 in any 30 days', ''],
-    ]);
-  });
-
   it('can be changed one by one, like the OAuth 2.1 setting, each with an event', async () => {
     const { client_id: id } = await create('Shop');
     const logo = `--logo ${write('logo.svg', svg())}`;
@@ -462,21 +417,6 @@ describe('an application with its existing client_id and secret', () => {
     const token = await obtainToken(new Agent(server.baseUrl), { clientId, clientSecret, redirectUri }, user);
     expect(await introspect(server, resource, token)).toMatchObject({ active: true, client_id: clientId });
   });
-
-  it.each([
-    ['of too few bytes', 'short', 'must have 16 to 256', 1],
-    ['of too many bytes', 'x1'.repeat(129), 'must have 16 to 256', 1],
-    ['with a character outside ASCII', 'a secret of münchen, 20 long', 'printable ASCII', 1],
-    ['of few different characters, without --force', 'abababab'.repeat(8), 'fewer than 128', 0],
-    ['of common words, without --force', 'correct-horse-1234', 'fewer than 128', 0],
-  ])('is refused for a secret %s', async (_which, secret, reason, forced) => {
-    const command = `${CREATE} Shop --id weak-${secret.length} --secret-stdin`;
-    const { code, stdout, stderr } = await assent(command, secret);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toContain(reason);
-    expect(stderr).not.toContain(secret);
-    expect((await assent(`${command} --force`, secret)).code).toBe(forced);
-  });
 });
 
 describe('an irreversible command', () => {
@@ -528,15 +468,4 @@ describe('an irreversible command', () => {
     const done = expect.stringContaining('authorizations revoked: 1');
     expect(await at(deletion, 'y\r')).toMatchObject({ code: 0, output: done });
   });
-});
-
-it('a short password is refused by user create and user set-password without --allow-weak', async () => {
-  for (const [line, stdin] of [
-    ['user create hanna --name Hanna --password-stdin', '1234567\n'],
-    ['user set-password hanna --password-stdin', 'long enough\n1234567\n'],
-  ] as const) {
-    const weak = await assent(line, stdin);
-    expect(weak).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('pass --allow-weak') });
-    expect((await assent(`${line} --allow-weak`, stdin)).code).toBe(0);
-  }
 });

@@ -6,7 +6,7 @@ import * as cheerio from 'cheerio';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Agent } from '../support/http/agent.ts';
 import { useFolder } from '../support/process/folder.ts';
-import { formTo, Player, type Shown } from '../support/process/playground.ts';
+import { Player, type Shown } from '../support/process/playground.ts';
 import { credentials, freePair, startTrial, useTrial } from '../support/process/trial.ts';
 
 // The lessons of trial mode's demo application, over HTTP.
@@ -19,26 +19,6 @@ let instances = 0;
 const FILE = 'examples/oauthClient.mjs';
 /** A new name, so that tests don't annul each other's tokens. */
 const instance = () => ({ instance_name: `lesson ${++instances}` });
-
-describe('the first page of the demo application', () => {
-  it('is in the preferred language of the browser, or in the chosen one', async () => {
-    const reader = player({ 'accept-language': 'ru-RU' }).shop;
-    expect((await reader.get('/')).text).toContain('Под кем можно войти');
-    expect((await reader.post('/language', { language: 'en', back: '/story' })).location).toBe('/story');
-    expect((await reader.get('/')).text).toContain('Sign in as');
-    expect((await reader.post('/language', { language: 'ru', back: '//evil.example' })).location).toBe('/');
-  });
-
-  it('requests a chosen example, or a typed scope', async () => {
-    const person = player();
-    const scopeAfter = async (fields: Record<string, string>) =>
-      formTo(await person.ask('operation-history', fields), '/oauth/authorize').fields.scope;
-    expect(await scopeAfter({ example: 'once' })).toBe(
-      'payment.to-pattern("337").limit(,3000) money-source("wallet")',
-    );
-    expect(await scopeAfter({})).toBe('operation-history');
-  });
-});
 
 it.each(['en', 'ru'])(
   'every link of the demo application leads to a page or a program, not to a 404 or raw Markdown: %s',
@@ -90,22 +70,6 @@ describe('a connection of the demo', () => {
     expect((await person.shop.get(answer)).location).toBe('/story');
     expect(last(await person.messages()).title).toBe('The shop drops this answer');
     expect(last(await person.press('/introspect')).title).toBe('What the token allows');
-  });
-
-  it('gives the shop access_denied and no token if the user rejects the request', async () => {
-    const person = player();
-    await person.ask('account-info', instance());
-    const shown = await person.send('reject');
-    expect(last(shown)).toMatchObject({ title: 'You rejected the request' });
-    expect(last(shown).text).toContain('error=access_denied');
-    expect((await person.shop.get('/story')).body).not.toContain('access-token');
-  });
-
-  it('needs no payment password for the second user', async () => {
-    const { login, password } = trial.other;
-    const other = new Player({ ...trial, login, password, payment: 'none' }, trial.baseUrl);
-    const shown = await other.connect('payment-shop.limit(1,10)', instance());
-    expect(last(shown).title).toBe('The exchange: a token for the code');
   });
 });
 

@@ -1,20 +1,16 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import * as cheerio from 'cheerio';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { s256 } from '../../src/secrets/digest.ts';
-import { decideAt } from '../clients/callers.ts';
-import { describeWith, startExample } from '../clients/examples.ts';
 import { obtainCode, requestOf } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { ledger, newSecret } from '../support/ledger.ts';
-import { useFolder } from '../support/process/folder.ts';
 import { Player } from '../support/process/playground.ts';
 import { PATH } from '../support/process/program.ts';
 import { useTrial } from '../support/process/trial.ts';
-import { freePort } from '../support/server.ts';
 
 // The programs that the demo shows beside its messages run with the credentials of a custom application.
 
@@ -104,40 +100,4 @@ it('the demo has a program in each language for server requests, and none for br
   for (const title of ['The exchange: a token for the code', 'What the token allows'])
     expect(tabsOf(title)).toEqual(['HTTP', ...Object.keys(LANGUAGES)]);
   expect(tabsOf('The request')).toEqual(['HTTP']);
-});
-
-describeWith(['bash', 'curl', 'openssl'], 'The start command of a custom application', () => {
-  const folder = useFolder();
-  symlinkSync(join(import.meta.dirname, '../../examples'), join(folder, 'examples'));
-
-  async function runLine(redirect_uri: string) {
-    const person = new Player(trial, trial.baseUrl);
-    await person.shop.post('/register', { name: 'My Shop', redirect_uri });
-    const [line = '', , , secret] = await ownCodes(person);
-    ledger.note('client secret', secret);
-    expect(line).not.toContain('\n');
-    writeFileSync(join(folder, 'line.sh'), `exec env ${line}\n`);
-    const example = startExample('bash', 'line.sh', folder, { PATH: `${dirname(process.execPath)}:${PATH}` });
-    onTestFinished(() => example.stop());
-    return example;
-  }
-
-  it('runs a shop that listens at the redirect URI', async () => {
-    const home = `http://localhost:${await freePort()}/`;
-    const example = await runLine(`${home}callback`);
-    expect(await example.stdout.until(/^Open .+/m), example.stderr.text).toBe(`Open ${home}`);
-    const agent = new Agent(trial.baseUrl);
-    const request = (await agent.get(`${home}connect`)).location ?? '';
-    const callback = await decideAt(agent, request, user, 'allow');
-    expect((await agent.get(callback.href)).text).toBe('Your account is connected.');
-    ledger.note('access token', readFileSync(join(folder, 'access-token'), 'utf8'));
-  });
-
-  it('runs a program that prompts for the response if no server can listen at the redirect URI', async () => {
-    const example = await runLine("https://shop.example/it's/back");
-    const request = (await example.stderr.until(/^http.+$/m)) ?? '';
-    example.type((await decideAt(new Agent(trial.baseUrl), request, user, 'allow')).href);
-    expect(await example.ended(), example.stderr.text).toBe(0);
-    ledger.note('access token', JSON.parse(example.stdout.text).access_token);
-  });
 });

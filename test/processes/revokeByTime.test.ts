@@ -77,14 +77,6 @@ describe('assent grant revoke --trail, after a restore', () => {
     expect(await active(kept, revoked, replaced, again, anew)).toEqual(isLeft);
     expect(await revoke(`--trail ${file} --yes`)).toMatchObject({ revoked: 0 });
   });
-
-  it('reports a missing file; with nothing to revoke it succeeds, and says so', async () => {
-    const missing = await refused(`grant revoke --trail ${join(folder, 'nothing')}`, 1);
-    expect(missing).toContain('no such file');
-    writeFileSync(join(folder, 'empty'), '790.1795345200123456.1795345200123456.791\n');
-    const warnings = [expect.stringContaining('has nothing that ends an authorization')];
-    expect(await revoke(`--trail ${join(folder, 'empty')} --yes`)).toMatchObject({ revoked: 0, warnings });
-  });
 });
 
 /** Events of this test's tokens that may end an authorization. */

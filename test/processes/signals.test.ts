@@ -115,12 +115,6 @@ describe.skipIf(!hasTerminals)('npm start in a terminal (needs `script` of util-
     await endsInOrder(trial);
     expect(await trial.launch.end).toEqual(byItself(0));
   });
-
-  it('ends when the terminal is closed', async () => {
-    const trial = await startTrial(terminal('exec npm start'));
-    trial.launch.kill('SIGKILL');
-    await nothingIsLeft(trial);
-  });
 });
 
 it.each<[title: string, to: 'kill' | 'killGroup', NodeJS.Signals, then?: 'kill' | 'killGroup']>([

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -9,7 +9,7 @@ import { Agent } from '../support/http/agent.ts';
 import { commandsOn } from '../support/process/commands.ts';
 import { clusterOf, postmasterOf, useFolder } from '../support/process/folder.ts';
 import { formTo, Player } from '../support/process/playground.ts';
-import { runAssent, type ServerProcess } from '../support/process/process.ts';
+import type { ServerProcess } from '../support/process/process.ts';
 import { credentials, freePair, startTrial } from '../support/process/trial.ts';
 import { goOn, openWallet } from '../support/wallet.ts';
 
@@ -147,12 +147,5 @@ describe('trial mode', () => {
     const server = await start(await newTrial(port));
     expect(server.output()).toContain(`the demo application can't listen on http://127.0.0.1:${port + 1}`);
     expect((await fetch(`${server.baseUrl}/health/ready`)).status).toBe(200);
-  });
-
-  it('reports in one line that its own port is in use, before PostgreSQL is created', async () => {
-    const variables = await newTrial(await takenPort('localhost'));
-    const { code, stderr } = await runAssent(['serve'], variables);
-    expect([code, existsSync(clusterOf(variables.DATA_DIR))]).toEqual([1, false]);
-    expect(stderr).toMatch(/^can't listen on port \d+ of localhost: it is in use: .+\n$/);
   });
 });

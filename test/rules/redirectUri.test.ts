@@ -270,13 +270,6 @@ describe('the authorization response', () => {
     .tuple(accepted, fc.option(text()))
     .map(([uris, state]) => ({ ...uris, state: statesIn(uris.sent) === 0 ? state : null }));
 
-  it.each([
-    [`${PLAIN}?next=/a?`, '&code=c'],
-    [`${PLAIN}?x=1&`, 'code=c'],
-  ])('is appended to %s as %s', (redirectUri, appended) => {
-    expect(answerLocation({ redirectUri, state: null }, 'code', 'c')).toBe(redirectUri + appended);
-  });
-
   it('reaches any accepted redirect URI: same origin and path, every registered parameter, each response parameter once', () => {
     const answerName = fc.constantFrom('code', 'error');
     forAny(answered, answerName, text(), ({ registered, sent, state }, name, value) => {

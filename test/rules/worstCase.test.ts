@@ -67,9 +67,4 @@ describe('the maximum cost within a number of days', () => {
       for (const { at } of paid) expect(spentIn(paid, at, hours) <= most).toBe(true);
     });
   });
-
-  it('adds up all limits of a scope over the lifetime of a token', () => {
-    const list = parseScope('payment-shop.limit(30,45000) payment-p2p.limit(9999,1)');
-    expect(mostWithin(list, 1096)).toEqual({ sum: '1665001', currency: 'RUB' });
-  });
 });

@@ -3,7 +3,6 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { sha256 } from '../../src/secrets/digest.ts';
 import { transaction, withConnection } from '../../src/store/database/database.ts';
 import { isDatabaseAway } from '../../src/store/database/errors.ts';
 import { queryPages, send } from '../../src/store/database/query.ts';
@@ -37,16 +36,6 @@ describe('an unreachable database', () => {
     expect(await meansAway(noSocket.query('select 1'))).toBe(true);
     expect(isDatabaseAway(Object.assign(new Error(), { code: 'ENOENT', syscall: 'open' }))).toBe(false);
   });
-});
-
-it('bytea and timestamps are read correctly under any setting of the database', async () => {
-  const habits = ["bytea_output = 'escape'", "datestyle = 'SQL, DMY'", "timezone = 'Asia/Kolkata'"];
-  for (const habit of habits) await pool.query(`alter database ${name} set ${habit}`);
-  const { rows } = await ownPool(database.url).query(
-    `select sha256('₽') as digest, timestamptz '2026-11-02 23:30:00.25+00' as time, current_setting('timezone') as zone`,
-  );
-  const time = new Date('2026-11-02T23:30:00.250Z');
-  expect(rows).toEqual([{ digest: sha256('₽'), time, zone: 'UTC' }]);
 });
 
 it('a connection overrides settings of URL and database that Assent relies on, and no others', async () => {
@@ -106,19 +95,6 @@ describe('a transaction', () => {
 
 describe('a query read in pages', () => {
   const list = statement('', 'select n from generate_series(1, 1201) n')();
-
-  it('returns its connection to the pool: many in sequence use only one', async () => {
-    const opened = ownPool(database.url);
-    const backends = new Set<number>();
-    for (let time = 0; time < 100; time += 1) {
-      const sizes: number[] = [];
-      for await (const page of queryPages(opened, list)) sizes.push(page.length);
-      expect(sizes).toEqual([500, 500, 201]);
-      const { rows } = await opened.query('select pg_backend_pid() as pid');
-      backends.add(rows[0].pid);
-    }
-    expect(backends.size).toBe(1);
-  });
 
   it('leaves no transaction open, wherever reading stops', async () => {
     const opened = ownPool(database.url);

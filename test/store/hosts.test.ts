@@ -151,11 +151,6 @@ describe('a primary with a standby', () => {
     await third.start();
     await vi.waitFor(async () => expect(await reached(pool)).toBe(third), PATIENCE);
   });
-
-  it('is not queried by a closed pool', async () => {
-    for (const host of nodes)
-      await vi.waitFor(async () => expect(await sessions(host)).toEqual([]), PATIENCE);
-  });
 });
 
 describe('a database URL', () => {

@@ -72,7 +72,9 @@ async function makeTemplate(postgres: string, name: string): Promise<void> {
     );
     // In the language of the server, if that can write every letter.
     const locale = rows[0]?.encoding === 'UTF8' ? '' : `encoding 'UTF8' locale 'C'`;
-    await client.query(`create database ${name} template template0 ${locale}`);
+    const memory = await client.query(`select from pg_tablespace where spcname = 'memory'`);
+    const place = memory.rowCount === 1 ? 'tablespace memory' : ''; // of the copies, too
+    await client.query(`create database ${name} template template0 ${locale} ${place}`);
   });
   const pool = openDatabase(urlOf(postgres, { database: name }));
   await migrate(pool);

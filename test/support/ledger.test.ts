@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { describe, expect, inject, it, vi } from 'vitest';
 import { ofEach } from '../../vitest.config.ts';
@@ -60,29 +60,6 @@ describe('the search for secrets', () => {
 
   it('finds a code and a token by their prefixes, even if they are not in its list', () => {
     expect(new Ledger().search('a row', ['assent_ac_AAAA', 'assent_at_AAAA'])).toHaveLength(2);
-  });
-
-  it('ignores digests and short words', () => {
-    expect(found(createHash('sha256').update(SECRET).digest('hex'))).toEqual([]);
-    const own = new Ledger();
-    own.note('password', 'password');
-    expect([own.kinds(), own.search('a', ['the password is wrong'])]).toEqual([[], []]);
-  });
-});
-
-describe('a secret of a test', () => {
-  it.each([
-    'a new one for the tests',
-    'Correct-horse, battery staple.',
-    'x'.repeat(64),
-    'theirs'.repeat(8),
-    `assent_ac_${'A'.repeat(64)}`,
-  ])('is refused if it is not random, and the error hides it: %j', (secret) => {
-    const own = new Ledger();
-    expect(() => own.note('code verifier', secret)).toThrow(
-      /^A code verifier of a test is words, .*newSecret\(\)\.$/,
-    );
-    expect(own.kinds()).toEqual([]);
   });
 });
 

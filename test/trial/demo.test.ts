@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, expectTypeOf, it, vi } from 'v
 import { buildDemo } from '../../demo/src/app.ts';
 import { type Payment, PaymentApi, type Told } from '../../demo/src/paymentApi.ts';
 import { Recorder } from '../../demo/src/recorder.ts';
-import { Sessions, type Story, tell } from '../../demo/src/sessions.ts';
+import { Sessions, type Story } from '../../demo/src/sessions.ts';
 import { ask, spend } from '../../demo/src/story.ts';
 import type { BuildDemo } from '../../src/trial/startTrial.ts';
 
@@ -102,26 +102,6 @@ it('the demo application has the TypeScript type that trial mode expects', () =>
 });
 
 describe('the demo application’s memory', () => {
-  it('keeps the most recently used browser sessions', () => {
-    const sessions = new Sessions();
-    const ids = Array.from({ length: 50 }, () => sessions.open()[0]);
-    sessions.find(ids[0]); // this one is used again
-    sessions.open();
-    expect(sessions.find(ids[0])).not.toBeNull();
-    expect(sessions.find(ids[1])).toBeNull();
-    expect(sessions.find(undefined)).toBeNull();
-  });
-
-  it('keeps the latest messages of a browser session, newest first', () => {
-    const story = newStory();
-    for (let count = 0; count < 100; count += 1) {
-      tell(story, { kind: 'allows', way: 'paymentsToServer', sent: { line: `${count}` }, received: null });
-    }
-    expect(story.messages.map(({ sent }) => sent.line)).toEqual(
-      Array.from({ length: 30 }, (_, index) => `${99 - index}`),
-    );
-  });
-
   it('keeps the beginning of a long response, and shortens tokens', async () => {
     vi.stubGlobal('fetch', async () => new Response('y'.repeat(1_000_000)));
     const recorder = new Recorder();

@@ -200,14 +200,6 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
     expect(await next.leave()).toBe(true);
   });
 
-  it('ignores Ctrl-C in the terminal', async () => {
-    const member = await Member.join(person, dataDir);
-    process.kill(-(member.process.pid ?? Number.NaN), 'SIGINT');
-    await member.logged('interrupted');
-    expect(await member.ask('select 1')).toBe(1);
-    expect(await member.leave()).toBe(true);
-  });
-
   it.each([
     ['a short path', dataDir],
     ['a path too long for a socket', newDataDir(person, 'x'.repeat(100))],

@@ -13,7 +13,6 @@ import {
   press,
   reachConsent,
   requestOf,
-  returnFrom,
 } from '../../support/flow.ts';
 import { expectErrorPage } from '../../support/pages.ts';
 import { rowsOf } from '../../support/postgres/rows.ts';
@@ -103,18 +102,6 @@ describe('a page loaded before the operator changed the catalogue', () => {
     expect(receipt.text).not.toContain('lose your account');
     const [, onward = ''] = /^0; url=(.+)$/.exec(receipt.headers.get('refresh') ?? '') ?? [];
     expect(codeOf(await other.get(onward))).toMatch(/^assent_ac_/);
-  });
-
-  it('grants nothing if the payment password is entered after the change', async () => {
-    const { client, user, agent } = await actorsAt(server);
-    const page = await reachConsent(agent, requestOf(client, { scope: 'transfer' }), user);
-    const asked = await follow(agent, await press(agent, page, 'allow'));
-    const rows = await rowsOf(database);
-    const other = copyOf(agent, richer.baseUrl);
-    const again = await follow(other, await confirm(other, asked, user.paymentPassword));
-    expect([again.page, await rowsOf(database)]).toEqual(['consent', rows]);
-    expect(again.text).toContain('RUB 5,000');
-    codeOf(await returnFrom(agent, await confirm(agent, asked, user.paymentPassword)));
   });
 });
 

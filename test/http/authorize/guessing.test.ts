@@ -1,7 +1,9 @@
-import { describe, expect, it, vi } from 'vitest';
+import { EventEmitter, once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { Piscina } from 'piscina';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { OverloadedError } from '../../../src/rules/common/error.ts';
-import { verifyPassword } from '../../../src/secrets/password.ts';
-import { hash } from '../../../src/secrets/passwordThread.js';
+import { verifyPassword, waitingChecks } from '../../../src/secrets/password.ts';
 import {
   confirm,
   obtainCode,
@@ -273,20 +275,25 @@ it('the throttle does not reveal at a shared address who signed in, or which log
 it('a sign-in gets 503 with Retry-After when the queue is full, without counting an attempt', async () => {
   const user = await server.createUser();
   const [crowd, home] = [newPlace(), newPlace()];
-  const slow = hash('of this thread, and therefore at the real cost');
-  let crowded = true;
-  const attempts: Promise<unknown>[] = [];
-  /** Takes each place of the queue that becomes free, as a crowd in that network would. */
-  const keepFull = () => {
-    const ticket = { queue: 'stranger', key: crowd, until: Number.POSITIVE_INFINITY } as const;
-    const attempt = verifyPassword(slow, 'x', ticket);
-    attempts.push(attempt.catch((error) => expect(error).toBeInstanceOf(OverloadedError)));
-    if (crowded) setImmediate(keepFull);
-  };
-  for (let place = 0; place <= 100; place += 1) keepFull();
+  const gate = new EventEmitter();
+  const opened = once(gate, 'open');
+  const { run } = Piscina.prototype;
+  const checks = vi.spyOn(Piscina.prototype, 'run').mockImplementation(async function (
+    this: Piscina,
+    ...work
+  ) {
+    if (work[1]?.name === 'verify') await opened;
+    return run.apply(this, work);
+  });
+  onTestFinished(() => checks.mockRestore());
+  const ticket = { queue: 'stranger', key: crowd, until: Number.POSITIVE_INFINITY } as const;
+  const attempts = Array.from({ length: 101 + availableParallelism() }, () =>
+    verifyPassword(null, 'x', ticket).catch((error) => expect(error).toBeInstanceOf(OverloadedError)),
+  );
+  await expect.poll(() => waitingChecks('stranger')).toBe(100);
   const refused = [];
   for (let n = 0; n <= FREE_TRIES; n += 1) refused.push(await signIn(at(crowd), user.login, user.password));
-  crowded = false;
+  gate.emit('open');
   expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]));
   expect(refused[0]?.headers.get('retry-after')).toBe('5');
   expect(await guess(home, user.login, user.password)).toBe('right');

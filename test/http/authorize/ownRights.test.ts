@@ -7,7 +7,6 @@ import {
   confirm,
   decide,
   introspect,
-  leadsTo,
   press,
   reachConsent,
   requestOf,
@@ -111,21 +110,6 @@ describe('a custom payment right', () => {
     }
   });
 
-  it('is granted unchanged, without scope in the response, if the request has a limit', async () => {
-    expect(await obtain('points:spend("corner").limit(7, 5) points:read')).not.toHaveProperty('scope');
-    expect(await approved()).toEqual([{ scope: 'points:spend("corner").limit(7, 5) points:read' }]);
-    agent.cookies.set('assent_language', 'ru');
-    expect((await agent.get('/oauth/account')).text).toContain('Платить баллами: «corner»');
-  });
-
-  it('can be requested for many targets at once, each with a field for its limit', async () => {
-    client = await server.createClient({ userLimits: true });
-    const scope = Array.from({ length: 300 }, (_, n) => `t("${n}")`).join(' ');
-    const limits = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`limit_${n}`, '99.50']));
-    const asked = await agent.submit(await consentFor(scope), 'decision', { decision: 'allow', ...limits });
-    expect(leadsTo(asked, '/oauth/confirm')).toBe(true);
-  });
-
   it('has the default limit in its field if users may lower it, and is granted as lowered', async () => {
     client = await server.createClient({ userLimits: true });
     const page = await consentFor(ASKED);
@@ -138,24 +122,6 @@ describe('a custom payment right', () => {
     expect(await exchange(await returnFrom(agent, done))).toMatchObject({ scope: lower });
   });
 });
-
-it.each([
-  ['payment:history', 'see what you paid'],
-  ['receipt("payment-shop")', 'see the receipt of “payment-shop”'],
-  ['receipt("payment-p2p.limit(1,5)")', 'see the receipt of “payment-p2p.limit(1,5)”'],
-  [String.raw`receipt("\")payment-shop")`, 'see the receipt of “\ufffd)payment-shop”'],
-])(
-  'a right that spends nothing needs no payment password, whatever its text: %s',
-  async (scope, sentence) => {
-    const page = await consentFor(scope);
-    expect(page.text).toContain(`It can ${sentence}`);
-    expect(page.text).toContain('It can’t spend your money');
-    const pressed = await press(agent, page, 'allow');
-    expect(leadsTo(pressed, '/oauth/confirm')).toBe(false);
-    expect(await exchange(pressed)).not.toHaveProperty('scope');
-    expect(await approved()).toEqual([{ scope }]);
-  },
-);
 
 it('RFC 8414: scopes_supported lists rights without a target, in the order of the catalogue', async () => {
   const { body } = await agent.get('/.well-known/oauth-authorization-server');

@@ -27,7 +27,6 @@ const { pool } = server.database;
 const client = await server.createClient();
 
 const linkTo = (fields: Record<string, string> = {}) => linkOf(requestOf(client, fields));
-const CALLBACK_BEFORE = '/sign-in/callback';
 const confirming = { provider: { ...wallet.settings, paymentAcr: 'payment' } };
 const browser = () => new Agent(server.baseUrl);
 const queryOf = (address: string) => Object.fromEntries(new URL(address).searchParams);
@@ -138,17 +137,6 @@ describe('the redirect to the provider', () => {
     });
   });
 
-  it('leads back if an earlier build made it, which named another callback: an upgrade ends no sign-in', async () => {
-    const agent = browser();
-    const address = new URL(await leaveFor(wallet, agent, '/oauth/account'));
-    const earlier = `${server.baseUrl}${CALLBACK_BEFORE}`;
-    address.searchParams.set('redirect_uri', earlier);
-    const callback = await callbackOf(agent, address.href);
-    expect(callback).toMatch(earlier);
-    expect((await follow(agent, await agent.get(callback))).page).toBe('account');
-    expect(wallet.exchanges.pop()?.form.get('redirect_uri')).toBe(earlier);
-  });
-
   it('is followed by a token request with an offered auth method, encoded by RFC 6749, section 2.3.1', async () => {
     const secret = randomUUID();
     const settings = { clientId: 'assent-wallet.prod_1 +:', clientSecret: `${secret}*-._~%é:` };
@@ -219,14 +207,6 @@ describe('password pages', () => {
       });
   });
 
-  it('have their hosts in the footer: the provider’s, and Assent’s if it has payment passwords', async () => {
-    const [there, here] = [new URL(wallet.issuer).host, new URL(server.baseUrl).host];
-    const footOf = async (agent: Agent) =>
-      /passwords only on pages at (.*), never/.exec((await agent.get('/oauth/account')).text)?.[1];
-    expect(await footOf(browser())).toBe(`${there}, ${here}`);
-    expect(await at(confirming, footOf)).toBe(there);
-  });
-
   it('ask for the payment password of users who have one if the provider confirms no payments', async () => {
     const { paymentPassword } = await server.createUser();
     const agent = browser();
@@ -262,20 +242,6 @@ describe('an unknown user', () => {
       expect((await goOn(wallet, agent, '/oauth/account')).text).toContain(user.login);
     });
   });
-
-  it('is recorded with a known device at the second sign-in, but not in another browser', async () => {
-    const [known, other] = [browser(), browser()];
-    for (const agent of [known, known, other]) {
-      await goOn(wallet, agent, '/oauth/account');
-      agent.cookies.delete('assent_session');
-    }
-    const { rows } = await pool.query<{ known: boolean }>(
-      `select (detail ->> 'known_device')::boolean as known from audit_events join users using (user_id)
-        where kind = 'signed_in' and external_id = $1 order by at`,
-      [wallet.user.sub],
-    );
-    expect(rows.map(({ known }) => known)).toEqual([false, true, false]);
-  });
 });
 
 describe('the name of a user', () => {
@@ -285,15 +251,6 @@ describe('the name of a user', () => {
     const [user] = await usersWith(server, { external_id: wallet.user.sub });
     return { login: user?.login, name: user?.name };
   };
-
-  it('and the login are read from userinfo if the ID token has none', async () => {
-    const login = `vera-${randomUUID()}`;
-    wallet.replaced = { userInfo: { name: 'Vera Orlova', preferred_username: login } };
-    expect(await comeBack()).toEqual({ login, name: 'Vera Orlova' });
-    wallet.replaced = { userInfo: { name: 'Vera Smirnova', preferred_username: 'other' } };
-    expect(await comeBack()).toEqual({ login, name: 'Vera Smirnova' });
-    expect(wallet.questions).toBe(2);
-  });
 
   it('is read from userinfo only if needed', async () => {
     wallet.user = { ...wallet.user, name: 'Anna', preferred_username: `anna-${randomUUID()}` };

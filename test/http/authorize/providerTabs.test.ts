@@ -52,15 +52,6 @@ describe('several tabs', () => {
     expect([again.status, again.location]).toEqual([303, expect.stringContaining(shop.clientId)]);
   });
 
-  it('belong to the last signed-in user', async () => {
-    const agent = browser();
-    const first = await answered(agent);
-    wallet.user = { sub: 'another-user', name: 'Boris' };
-    const second = await answered(agent, '/oauth/account');
-    await agent.get(first);
-    expect((await goOn(wallet, agent, second)).text).toContain('Boris');
-  });
-
   it.each([
     ['are limited to four: a fifth ends the oldest', 0, [false, true, true, true, true]],
     ['share the space for cookies: earlier long requests are dropped', 2_400, [false, false, true]],

@@ -99,19 +99,6 @@ describe('a limit that the user lowers', () => {
     expect(await scopeOf()).toEqual([SCOPE]);
     expect(await events()).toMatchObject([{}, {}, { scope: SCOPE, detail: null }, { scope: SCOPE }]);
   });
-
-  it('can be lowered together with many others, and unknown limit fields are ignored', async () => {
-    user = await server.createUser();
-    const targets = Array.from({ length: 185 }, (_, index) => (index + 16).toString(16));
-    const page = await consentFor(targets.map((target) => `payment.to-pattern("${target}")`).join(' '));
-    const typed = Object.fromEntries(targets.map((_, index) => [`limit_${index}`, '2 999.50']));
-    const pressed = await allow(page, { ...typed, limit_200: '1', limit_999: '1' });
-    const answer = await confirm(agent, await follow(agent, pressed), user.paymentPassword);
-    await exchange(codeOf(await returnFrom(agent, answer)));
-    expect(String(await scopeOf()).split('.limit(1,2999.50)')).toHaveLength(186);
-    const detail = { asked_scope: expect.any(String), confirmed_by: 'payment_password' };
-    expect(await events()).toMatchObject([{ detail }, {}]);
-  });
 });
 
 it('the address of a decision stays short enough for proxies with the most rights, each with another sum', async () => {
@@ -158,15 +145,6 @@ describe('an invalid sum', () => {
     expect(server.logLines.join('')).toContain('wrong_limits');
     const { scope } = await exchange(codeOf(await allow(again, LOWER)));
     expect(scope).toBe(LOWERED);
-  });
-
-  it('is still refused after a change of the language', async () => {
-    const typed = { limit_1: '', limit_2: '5000' };
-    const again = await follow(agent, await allow(await consentFor(), typed));
-    const russian = await follow(agent, await agent.submit(again, 'language', { language: 'ru' }));
-    expect(russian.text).toContain('Ваш ответ пока не принят');
-    expect(Object.values(fieldsOf(russian)).map(([value]) => value)).toEqual(Object.values(typed));
-    expect(await scopeOf()).toEqual([]);
   });
 });
 

@@ -14,7 +14,7 @@ import {
 import { Agent } from '../../support/http/agent.ts';
 import { newSecret } from '../../support/ledger.ts';
 import { growth, readSeries, type Series } from '../../support/metrics.ts';
-import { askAndCut, whileHeld } from '../../support/postgres/locks.ts';
+import { askAndCut } from '../../support/postgres/locks.ts';
 import { startServer, useServer } from '../../support/server.ts';
 import { expireCode } from '../../support/state.ts';
 
@@ -240,15 +240,6 @@ describe('the metrics of statements, batches and passwords', () => {
       'assent_batch_wait_seconds_count{batch="grant-exchange"}': statements,
     });
     expect(grown['assent_statement_seconds_total{statement="grant-exchange"}']).toBeGreaterThan(0);
-  });
-
-  it('count failed statements by cause, such as a lock timeout', async () => {
-    const code = await obtainCode(agent, requestOf(client), user);
-    const lock = 'select from grants where client_id = $1 for update';
-    const refused = () => whileHeld(pool, lock, [client.clientId], () => exchange(code));
-    expect(await counted(refused, /failures_total/)).toEqual({
-      'assent_statement_failures_total{statement="grant-exchange",reason="lock"}': 1,
-    });
   });
 
   it('measure the wait for a password check by queue: unknown and known devices', async () => {

@@ -112,17 +112,6 @@ describe('the language form', () => {
   });
 
   it.each([
-    ['contradictory rights', 'account-info account-info', '', 'противоречат'],
-    ['a duplicate parameter', 'account-info', '&scope=account-info', 'повторяется'],
-  ])('returns to the same error page for %s', async (_what, scope, more, said) => {
-    const browser = new Agent(server.baseUrl);
-    const wrong = `${new URLSearchParams(requestOf(client, { scope }))}${more}`;
-    const page = await browser.post('/oauth/authorize', wrong);
-    const again = await follow(browser, await browser.submit(page, 'language', { language: 'ru' }));
-    expect([again.status, again.page, again.text.includes(said)]).toEqual([400, 'error', true]);
-  });
-
-  it.each([
     'https://evil.example/',
     '//evil.example',
     '@evil.example',

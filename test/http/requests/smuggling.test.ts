@@ -97,13 +97,6 @@ describe('a request with ambiguous framing', () => {
     expect(answers[0]?.headers.get('connection')).toEqual(['close']);
     expect(asked()).toEqual(['-']);
   });
-
-  it('is refused without a Host header, and no bytes after it are read', async () => {
-    const { answers } = await converse(server.baseUrl, `GET /health/live HTTP/1.1\r\n\r\n${NEXT}`);
-    expect(answers).toMatchObject([{ status: 400, body: /"The request has no Host header."/ }]);
-    expect(answers[0]?.headers.get('connection')).toEqual(['close']);
-    expect(lines()).toMatchObject([{ path: '/health/live', rule_id: 'unreadable_http' }]);
-  });
 });
 
 describe('an unreadable request has a line in the log, and an answer in the format of its path', () => {
@@ -346,16 +339,4 @@ it('an Upgrade request is answered without an upgrade, and its connection is reu
   const { answers } = await converse(server.baseUrl, wish + NEXT);
   expect(answers[0]?.status).toBe(200);
   if (answers.length === 1) expect(answers[0]?.headers.get('connection')).toEqual(['close']);
-});
-
-it.each([
-  'http://localhost/oauth/token',
-  'HTTP://evil.example/oauth/token',
-  '/oauth/tok%65n',
-  '/oauth/token#x',
-])('a wrong method gets 405 and JSON in every form of the request target: %s', async (target) => {
-  const bytes = `PUT ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
-  const { answers } = await converse(server.baseUrl, bytes);
-  expect(answers).toMatchObject([{ status: 405, body: /"error":"invalid_request"/ }]);
-  expect(answers[0]?.headers.get('allow')).toEqual(['POST']);
 });

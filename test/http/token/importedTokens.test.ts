@@ -12,7 +12,6 @@ import { type TestClient, type TestUser, useServer } from '../../support/server.
 // Tokens of an earlier service name no grant: `imported_tokens` has theirs. They work like our own.
 
 const server = await useServer();
-const { pool } = server.database;
 const { agent, introspected: told } = await flowAt(server);
 const { json } = commandsOn(onDatabase(server.database.url));
 const SCOPE = 'account-info payment-shop.limit(7,5000)';
@@ -86,18 +85,5 @@ describe('an imported token', () => {
     expect(await told(token)).toMatchObject({ active: true });
     await expect.poll(() => told(token)).toEqual({ active: false });
     expect(Date.now()).toBeGreaterThanOrEqual(lastMoment.getTime());
-  });
-
-  it('is introspected correctly and revoked once in concurrent requests', async () => {
-    const user = await server.createUser({ paymentPassword: null });
-    const all = [await imported({ user }), await imported({ user }), await imported()];
-    const ours = await obtainToken(new Agent(server.baseUrl), await server.createClient(), user);
-    const asked = [...all.map(({ token }) => token), ours, 'unknown', ...all.map(({ token }) => token)];
-    const answers = await Promise.all(asked.map(told));
-    expect(answers.map(({ active }) => active)).toEqual([true, true, true, true, false, true, true, true]);
-    await Promise.all([...asked, ...asked].map((token) => revoke(token)));
-    for (const token of asked) expect(await told(token)).toEqual({ active: false });
-    const events = `select from audit_events where kind = 'revoked_by_application' and user_id = $1`;
-    expect((await pool.query(events, [user.userId])).rowCount).toBe(3);
   });
 });

@@ -57,17 +57,4 @@ describe('a resource server', () => {
     const kinds = ['created', 'secret_added', 'blocked', 'unblocked', 'deleted'];
     expect(rows).toEqual(kinds.map((kind) => ({ kind: `resource_${kind}` })));
   });
-
-  it('has a day of last use for each secret that was used', async () => {
-    const resource = await register();
-    const { resourceId } = resource;
-    await perform(resources.secret.add, olga, { resourceId });
-    const used = async () =>
-      (await SECRETS.resource.list(pool, { ownerId: resourceId })).map(({ lastUsedOn }) => lastUsedOn);
-    await ask({ resourceId, resourceSecret: 'wrong' });
-    expect(await used()).toEqual([null, null]);
-    await Promise.all([ask(resource), ask(resource), ask(resource)]);
-    const [{ today }] = (await pool.query(`select to_char(current_date, 'YYYY-MM-DD') as today`)).rows;
-    expect(await used()).toEqual([today, null]);
-  });
 });

@@ -31,8 +31,6 @@ export async function createDatabase(how = `template ${inject('run')}_template`)
   return { pool, url, drop };
 }
 
-export type TestRole = Awaited<ReturnType<typeof createRole>>;
-
 /** Makes a role that needs its password, until the end of the run. @param attributes for example `createrole` */
 export async function createRole(attributes = '', password = randomBytes(12).toString('hex')) {
   const name = ownName();

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdtempSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -15,6 +15,7 @@ const [run] = process.argv.slice(2);
 const url = process.env.TEST_DATABASE_URL;
 /** Databases and roles of this age were left by a run whose keeper was killed, too. */
 const OLD_S = 24 * 60 * 60;
+const SHARED_MEMORY = '/dev/shm';
 const POLL_MS = 20;
 const LINGER_MS = 500;
 
@@ -24,8 +25,10 @@ if (!url) {
   const { host, port, user } = embedded.connection;
   const ours = `postgres://${user}@localhost:${port}/postgres?host=${encodeURIComponent(host)}`;
   await configure(ours);
+  const memory = await useMemory(ours);
   await keep({ url: ours, logFile: join(dataDir, 'postgres.log') });
   await embedded.leave();
+  if (memory !== null) rmSync(memory, { recursive: true, force: true });
   rmSync(locationOf(dataDir), { recursive: true, force: true });
   rmSync(dataDir, { recursive: true, force: true });
 } else {
@@ -61,6 +64,25 @@ async function configure(url) {
     await ask(url, `alter system set ${setting} = off`);
   await ask(url, 'select pg_reload_conf()');
   while ((await loadTime())[0].loaded === loaded) await sleep(POLL_MS);
+}
+
+/**
+ * Has room for databases in memory, if the system has enough of it: each has 400 files, and ext4 makes a file slowly where many
+ * were deleted in the last minutes. @returns the folder, or null
+ */
+async function useMemory(url) {
+  try {
+    const { bavail, bsize } = statfsSync(SHARED_MEMORY);
+    if (bavail * bsize < 2 ** 30) return null;
+  } catch {
+    return null; // only Linux has it
+  }
+  const folder = mkdtempSync(join(SHARED_MEMORY, 'assent-test-'));
+  const [{ cluster }] = await ask(url, `select current_setting('data_directory') as cluster`);
+  const { uid, gid } = statSync(cluster);
+  chownSync(folder, uid, gid);
+  await ask(url, `create tablespace memory location '${folder}'`);
+  return folder;
 }
 
 /** Drops the databases and roles of this run, and those that earlier runs left behind. @returns how many */
