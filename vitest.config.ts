@@ -19,7 +19,7 @@ const ALL = 'test/**/*.test.ts';
 const REST: Readonly<Record<string, string>> = {
   'test/admin/turns.test.ts': 'waits for a real deadline',
   'test/attacks/texts.test.ts': 'each text in every field of every endpoint',
-  'test/browser/forms.test.ts': 'a browser; authorize.test.ts has the whole journey',
+  'test/browser/{forms,playground}.test.ts': 'a browser; authorize.test.ts has the whole journey',
   'test/clients/{generated,guide,notifyUsers}.test.ts': 'interpreters and libraries of others',
   'test/clients/keycloak.test.ts': 'a Keycloak that takes minutes to start, where KEYCLOAK names its folder',
   'test/cli/importUpdate.test.ts': 'what an operator does later',
@@ -54,7 +54,7 @@ const plugins = import.meta.dirname.includes('%') ? [packagesByUrl] : [];
 
 /** What each project says for itself, and each configuration of a folder. */
 export const ofEach = {
-  testTimeout: 120_000, // against hanging only, as are the others: a machine that is busy can take long
+  testTimeout: 240_000, // against hanging only, as are the others: a machine that is busy can take long
   hookTimeout: 240_000,
   expect: { poll: { timeout: 60_000 } },
   isolate: false, // the files of a worker share their modules: loading those anew for each took a quarter of the time

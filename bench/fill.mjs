@@ -27,7 +27,7 @@ insert into users (user_id, login, login_key, name, password_hash)
 select md5('user ' || n)::uuid, 'user-' || n, 'user-' || n, 'User ' || n, $2 from generate_series(1, $1::int) n`;
 
 /**
- * A grant's id, as from `grantIdFor`: the first 16 bytes of the SHA-256 of a JSON list.
+ * A grant's id, as from `deriveGrantId`: the first 16 bytes of the SHA-256 of a JSON list.
  *
  * @param {string} user @param {string} client
  */

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { sha256 } from '../dist/secrets/digest.js';
-import { formatToken, grantIdFor } from '../dist/secrets/tokens.js';
+import { deriveGrantId, formatToken } from '../dist/secrets/tokens.js';
 
 /**
  * The users of the benchmark's databases: numbered, each with one grant for every client. Everything about them
@@ -42,7 +42,7 @@ export function grantOf(number) {
     user,
     client,
     userId: userIdOf(user),
-    grantId: grantIdFor(userIdOf(user), clientIdOf(client), null),
+    grantId: deriveGrantId(userIdOf(user), clientIdOf(client), null),
   };
 }
 

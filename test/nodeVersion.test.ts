@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { refuseNode } from '../src/process/nodeVersion.ts';
+import { nodeVersionProblem } from '../src/process/nodeVersion.ts';
 import { runAssent } from './support/process/process.ts';
 
 it.each([
@@ -14,7 +14,7 @@ it.each([
   ['32.0.0', '10.0.0', true],
 ])('only Node with a safe llhttp is accepted: Node %s, llhttp %s (accepted: %s)', (node, llhttp, isTaken) => {
   const sentence = `this is ${node}, whose HTTP parser (llhttp ${llhttp ?? 'unknown'})`;
-  expect(refuseNode({ node, llhttp })).toEqual(isTaken ? null : expect.stringContaining(sentence));
+  expect(nodeVersionProblem({ node, llhttp })).toEqual(isTaken ? null : expect.stringContaining(sentence));
 });
 
 it('a command on an unsupported Node prints the reason to stderr, and does nothing', async () => {
@@ -22,12 +22,12 @@ it('a command on an unsupported Node prints the reason to stderr, and does nothi
   const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(preload)}`;
   const { code, stdout, stderr } = await runAssent(['serve'], { NODE_OPTIONS });
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toBe(`${refuseNode({ node: '20.19.1', llhttp: '8.1.2' })}\n`);
+  expect(stderr).toBe(`${nodeVersionProblem({ node: '20.19.1', llhttp: '8.1.2' })}\n`);
 });
 
 it('package.json, README.md and the refusal name the same lowest Node version', () => {
   const read = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
   const [, lowest] = /"node": "\^([\d.]+)/.exec(read('package.json')) ?? [];
-  expect(refuseNode({ node: 'x' })).toContain(`Node ${lowest}`);
+  expect(nodeVersionProblem({ node: 'x' })).toContain(`Node ${lowest}`);
   expect(read('README.md')).toContain(`Node ${lowest}`);
 });

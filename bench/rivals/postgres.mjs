@@ -9,7 +9,7 @@ import {
   createCluster,
   DATABASE_USER,
   findBinaries,
-  openBinaries,
+  makeBinariesAccessible,
 } from '../../dist/trial/postgres/cluster.js';
 import { findClusterFolder } from '../../dist/trial/postgres/clusterFolder.js';
 import { freePort } from '../program.mjs';
@@ -27,7 +27,9 @@ const HOST = '127.0.0.1';
 export function postgresOnTcp(programs) {
   return async (dataDir) => {
     const location = findClusterFolder(dataDir);
-    const binaries = programs ? installed(programs) : await openBinaries(findBinaries(), location.runAs);
+    const binaries = programs
+      ? installed(programs)
+      : await makeBinariesAccessible(findBinaries(), location.runAs);
     const cluster = { location, binaries, log: console.error, cancelled: new AbortController().signal };
     await createCluster(cluster);
     return start(cluster, await freePort());

@@ -6,7 +6,7 @@ import * as grants from '../operations/grants.ts';
 import type { AnyOperation } from '../operations/operation.ts';
 import * as operators from '../operations/operators.ts';
 import * as resources from '../operations/resources.ts';
-import { snake } from '../operations/snakeCase.ts';
+import { toSnakeCase } from '../operations/snakeCase.ts';
 import * as users from '../operations/users.ts';
 import { recordOf } from '../rules/common/recordOf.ts';
 
@@ -52,8 +52,11 @@ function endpointOf(noun: string, verb: string, operation: AnyOperation) {
   const isRead = operation.effect === 'reads' && required.length === ids.length;
   const method = isRead ? ('GET' as const) : (METHODS[verb] ?? 'POST');
   const isSaid = isRead ? verb === 'list' || verb === 'show' : verb in METHODS;
-  const last = isSaid ? [] : [snake(verb).replaceAll('_', '-')];
-  const parts = nouns.flatMap((one, at) => [one, ...ids.slice(at, at + 1).map((id) => `{${snake(id)}}`)]);
+  const last = isSaid ? [] : [toSnakeCase(verb).replaceAll('_', '-')];
+  const parts = nouns.flatMap((one, at) => [
+    one,
+    ...ids.slice(at, at + 1).map((id) => `{${toSnakeCase(id)}}`),
+  ]);
   const fields = Object.entries<z.ZodType>(operation.input.shape)
     .map(([name, schema]) => ({ name, schema: inJson(schema), isId: ids.includes(name) }))
     .filter(({ schema }) => schema !== undefined);
@@ -64,9 +67,9 @@ function endpointOf(noun: string, verb: string, operation: AnyOperation) {
     /** With the names of fields in braces. */
     path: `/${['v1', ...parts, ...last].join('/')}`,
     /** What a request may have in the path, or in the query of GET and DELETE and the body of others; by its name there. */
-    fields: new Map(fields.map((field) => [snake(field.name), field])),
+    fields: new Map(fields.map((field) => [toSnakeCase(field.name), field])),
     /** Those outside the path. */
-    others: fields.flatMap(({ name, isId }) => (isId ? [] : [snake(name)])),
+    others: fields.flatMap(({ name, isId }) => (isId ? [] : [toSnakeCase(name)])),
     isMade: verb === 'create' || verb === 'add',
   };
 }

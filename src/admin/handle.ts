@@ -5,10 +5,10 @@ import {
   type AnyOperation,
   type Loss,
   type OperationContext,
-  type Pages,
   perform,
+  type RowPages,
 } from '../operations/operation.ts';
-import { type Row, snakeCase } from '../operations/snakeCase.ts';
+import { type Row, withSnakeCaseKeys } from '../operations/snakeCase.ts';
 import { permits } from '../rules/account/role.ts';
 import { OperatorError } from '../rules/common/error.ts';
 import type { Endpoint } from './endpoints.ts';
@@ -26,7 +26,7 @@ const REST_MS = 10;
  * Runs the operation of a request whose operator is known.
  * @param goOn awaited between batches @returns the answer's document @throws {OperatorError}, and what operations throw
  */
-export async function handle(
+export async function runEndpoint(
   endpoint: Endpoint,
   request: FastifyRequest,
   dependencies: AdminDependencies,
@@ -55,7 +55,7 @@ export async function handle(
   const result = await perform(operation, caller, given, endpoint.others);
   const document = operation.isList
     ? await pageOf(operation, result, given, goOn)
-    : snakeCase(operation.output.parse(result) as Row);
+    : withSnakeCaseKeys(operation.output.parse(result) as Row);
   return warnings.length === 0 ? document : { ...document, warnings };
 }
 
@@ -97,7 +97,7 @@ const fromText = (value: unknown, type: unknown) =>
 /** A list up to {@link MAX_ROWS}, or a short one, and the `after` of the next one; null if there is none. */
 async function pageOf(
   { after, output }: AnyOperation,
-  pages: Pages<unknown>,
+  pages: RowPages<unknown>,
   { limit }: Row,
   goOn: () => Promise<void>,
 ) {
@@ -110,7 +110,7 @@ async function pageOf(
   }
   const items: Row[] = [];
   for (const row of rows) {
-    items.push(snakeCase(output.parse(row) as Row));
+    items.push(withSnakeCaseKeys(output.parse(row) as Row));
     if (items.length % ROWS_AT_ONCE === 0) await setTimeout(REST_MS);
   }
   return { items, next: rows.length < most ? null : (after?.(rows.at(-1)) ?? null) };

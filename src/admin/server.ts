@@ -24,11 +24,11 @@ import { ANSWER_MS, STATEMENT_MS } from '../rules/common/timeouts.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { FairQueue } from '../secrets/fairQueue.ts';
 import { isOperatorToken } from '../secrets/tokens.ts';
-import { EVENTS, emit } from '../signals/events.ts';
+import { emit, METRIC_EVENTS } from '../signals/events.ts';
 import { IMPATIENT } from '../store/database/query.ts';
-import { findOperator, type Operator } from '../store/operate/operators.ts';
+import { findOperatorByToken, type Operator } from '../store/operate/operators.ts';
 import { ENDPOINTS } from './endpoints.ts';
-import { type AdminDependencies, handle } from './handle.ts';
+import { type AdminDependencies, runEndpoint } from './handle.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -134,7 +134,7 @@ async function authenticate(
   const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
   if (token === undefined)
     return new OperatorError('no_operator', 'Send an operator’s token as Authorization: Bearer.');
-  const found = isOperatorToken(token) ? await findOperator(db, { tokenHash: sha256(token) }) : null;
+  const found = isOperatorToken(token) ? await findOperatorByToken(db, { tokenHash: sha256(token) }) : null;
   if (found?.status !== 'active')
     return new OperatorError('invalid_token', `The operator token is ${found?.status ?? 'unknown'}.`);
   request.operator = found;
@@ -196,7 +196,7 @@ function addRoutes(
             if (isLate || request.socket.destroyed) throw new OverloadedError('no answer in time');
           };
           await requireTime();
-          const document = await handle(endpoint, request, dependencies, isRead ? requireTime : pause);
+          const document = await runEndpoint(endpoint, request, dependencies, isRead ? requireTime : pause);
           return sendJson(reply, endpoint.isMade ? 201 : 200, document);
         });
       },
@@ -226,7 +226,7 @@ function answerProblem(error: FastifyError, request: FastifyRequest, reply: Fast
   if (status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
   const why = rule === 'invalid_token' ? `, error="${rule}", error_description="${said.detail}"` : '';
   if (status === 401) reply.header('www-authenticate', `Bearer realm="operators"${why}`);
-  const failure = EVENTS.operatorFailure.find((one) => one === `${status}`);
+  const failure = METRIC_EVENTS.operatorFailure.find((one) => one === `${status}`);
   if (failure !== undefined) emit('operatorFailure', failure);
   request.brokenRule = rule;
   const problem = { title: STATUS_CODES[status], status, ...said, rule, reference: request.id };

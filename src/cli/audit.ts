@@ -1,6 +1,6 @@
 import * as audit from '../operations/audit.ts';
 import { type OperationContext, readInput } from '../operations/operation.ts';
-import { snakeCase } from '../operations/snakeCase.ts';
+import { withSnakeCaseKeys } from '../operations/snakeCase.ts';
 import type { Arguments, Options } from './commands.ts';
 import type { Shell } from './shell.ts';
 import { withStore } from './withStore.ts';
@@ -13,10 +13,13 @@ export async function followTrail(shell: Shell, { all = false }: Options, [first
     do {
       const part = audit.next.output.parse(await audit.next.run(context, input));
       const { cursor } = part;
-      events = part.events.map(snakeCase);
-      shell.print(snakeCase(part), [...events.map((event) => JSON.stringify(event)), cursor].join('\n'));
+      events = part.events.map(withSnakeCaseKeys);
+      shell.print(
+        withSnakeCaseKeys(part),
+        [...events.map((event) => JSON.stringify(event)), cursor].join('\n'),
+      );
       input = readInput(audit.next, { after: cursor });
-    } while (all && events.length >= audit.MAX_NEXT);
+    } while (all && events.length >= audit.MAX_EVENTS_AT_ONCE);
   };
   await withStore(shell, follow, audit.next);
 }

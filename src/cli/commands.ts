@@ -4,10 +4,10 @@ import {
   type AnyOperation,
   type Operation,
   type OperationContext,
-  type Pages,
+  type RowPages,
   readInput,
 } from '../operations/operation.ts';
-import { type Row, snake } from '../operations/snakeCase.ts';
+import { type Row, toSnakeCase } from '../operations/snakeCase.ts';
 import { inOptions, optionNamed, type Shell } from './shell.ts';
 import { withStore } from './withStore.ts';
 
@@ -69,14 +69,14 @@ export function command<Input extends z.ZodObject, Output extends z.ZodType, Res
   const effect = settings.anySchema ? null : operation.effect;
   const show = async (shell: Shell, context: OperationContext, input: z.output<Input>) => {
     const result = await operation.run(context, input);
-    const words = view && !shell.inJson ? await import('./words.ts') : null;
-    const inWords = await words?.inWordsOf(shell, context.db);
+    const wordsModule = view && !shell.inJson ? await import('./words.ts') : null;
+    const inWords = await wordsModule?.inWordsOf(shell, context.db);
     const shown = (thing: unknown) => {
       const document = operation.output.parse(thing);
       return view && inWords ? inWords(view(document, thing as Row)) : (document as object);
     };
     if (!operation.isList) return shell.printOne(shown(result), says?.(result, input));
-    return shell.printList(result as Pages<unknown>, shown, none, line);
+    return shell.printList(result as RowPages<unknown>, shown, none, line);
   };
   return (usage) => {
     const names: (keyof z.output<Input> & string)[] = Object.keys(operation.input.shape);
@@ -112,7 +112,7 @@ export function optionOf({ shape }: z.ZodObject, name: string): Option {
   const schema = shape[name] as z.ZodType;
   const derived = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   const { type, title, description, default: preset } = derived;
-  const flag = optionNamed(snake(name));
+  const flag = optionNamed(toSnakeCase(name));
   if (type === 'boolean') return new Option(flag, description);
   const option = new Option(`${flag} <${title}>`, description)
     .makeOptionMandatory(schema._zod.optin === undefined)

@@ -11,7 +11,7 @@ import {
 import { dirname } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { Option } from 'commander';
-import { FORCE, type Imported, type NotedLine } from '../operations/import/imports.ts';
+import { FORCE_VALUES, type Imported, type NotedLine } from '../operations/import/imports.ts';
 import { setV8Flags } from '../process/v8Flags.ts';
 import { OperatorError } from '../rules/common/error.ts';
 import type { Arguments, Options } from './commands.ts';
@@ -21,7 +21,7 @@ import { inOptions, type Shell } from './shell.ts';
 export const IMPORTING = {
   options: {
     force: (derived: Option) => [
-      new Option('--force [kind]', derived.description).choices(FORCE).preset('all'),
+      new Option('--force [kind]', derived.description).choices(FORCE_VALUES).preset('all'),
     ],
   },
   read({ bad: file }: Options, shell: Shell, [source]: Arguments) {

@@ -1,7 +1,7 @@
 import { Console } from 'node:console';
 import type { Readable, Writable } from 'node:stream';
-import type { Pages } from '../operations/operation.ts';
-import { type Row, snakeCase } from '../operations/snakeCase.ts';
+import type { RowPages } from '../operations/operation.ts';
+import { type Row, withSnakeCaseKeys } from '../operations/snakeCase.ts';
 
 // Output of commands. For people: results on standard output, messages on standard error. With --json: one document on
 // standard output, with `warnings` if there are any, or `{"error": …}` on standard error, and nothing else.
@@ -65,14 +65,14 @@ export class Shell {
 
   /** Prints one thing: a JSON object, or for people the sentence or else one field a line. */
   printOne(thing: object, sentence?: string): void {
-    const row = snakeCase(thing);
+    const row = withSnakeCaseKeys(thing);
     if (sentence !== undefined && !this.inJson) this.say(sentence);
     else this.print(row, fieldLines(row));
   }
 
   /** Prints a list at its reader's pace: a JSON array, or for people a `line`, or else a block of lines, for each thing. */
   async printList(
-    pages: Pages<unknown>,
+    pages: RowPages<unknown>,
     shown: (thing: unknown) => object,
     none: string,
     line = (row: Row) => `${fieldLines(row)}\n`,
@@ -85,7 +85,7 @@ export class Shell {
       return (isEmpty ? '[' : ',') + json;
     };
     for await (const page of pages) {
-      const rows = page.map((thing) => snakeCase(shown(thing)));
+      const rows = page.map((thing) => withSnakeCaseKeys(shown(thing)));
       if (rows.length > 0 && !(await this.#write(format(rows)))) return;
       isEmpty &&= rows.length === 0;
     }

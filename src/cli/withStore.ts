@@ -9,7 +9,7 @@ import type { OperationContext } from '../operations/operation.ts';
 import { checkSchema, migrateAndTell, openStore } from '../process/openStore.ts';
 import type { Effect } from '../rules/account/role.ts';
 import { OperatorError } from '../rules/common/error.ts';
-import { differing, findSettings, keepSettings } from '../store/schema/settings.ts';
+import { differing, findSettings, saveSettings } from '../store/schema/settings.ts';
 import type { Shell } from './shell.ts';
 import { confirm } from './terminal.ts';
 
@@ -42,7 +42,7 @@ export async function withStore(
             'state',
             `${others.join(' and ')} must be as the servers of this database have it`,
           );
-        if (keeps) await keepSettings(pool, own);
+        if (keeps) await saveSettings(pool, own);
         return offer;
       },
       warn: (sentence) => shell.warn(sentence),

@@ -1,7 +1,7 @@
 import { readOffer } from '../config/config.ts';
 import { inSentence } from '../languages/formats.ts';
 import { TEXTS } from '../languages/languages.ts';
-import { describeLimit, describeRights, type RightLanguage } from '../languages/rights.ts';
+import { describeLimit, describeRights, type RightTexts } from '../languages/rights.ts';
 import type { Ceiling } from '../rules/common/money.ts';
 import { EMPTY_DIRECTORY } from '../rules/face/directory.ts';
 import { parseScope } from '../rules/scope/scope.ts';
@@ -12,13 +12,13 @@ import type { Shell } from './shell.ts';
 /** @returns rewrites a thing: scope and ceiling in the words of the pages, without unset fields */
 export async function inWordsOf({ streams }: Shell, db: Database): Promise<(thing: object) => object> {
   const { currency, catalogue } = readOffer(streams.env, await findSettings(db));
-  const words = { directory: EMPTY_DIRECTORY, language: 'en', texts: TEXTS.en, catalogue } as const;
-  return (thing) => inWords(thing, currency, words);
+  const locale = { directory: EMPTY_DIRECTORY, language: 'en', texts: TEXTS.en, catalogue } as const;
+  return (thing) => inWords(thing, currency, locale);
 }
 
-function inWords(thing: object, currency: string, words: RightLanguage): object {
+function inWords(thing: object, currency: string, locale: RightTexts): object {
   const rightsIn = (scope: string) =>
-    describeRights(parseScope(scope, currency), words).map(({ before, target, after, limit, quotes }) => {
+    describeRights(parseScope(scope, currency), locale).map(({ before, target, after, limit, quotes }) => {
       const named = target === null ? '' : `${quotes.open}${target.join(' ')}${quotes.close}`;
       return `${before}${named}${after}${limit === null ? '' : `: ${inSentence(limit)}`}`;
     });

@@ -8,7 +8,13 @@ import { EMPTY_DIRECTORY, parseDirectory } from '../rules/face/directory.ts';
 import { BUILT_IN_OFFER } from '../rules/request/scopeRules.ts';
 import { hexOf, sha256 } from '../secrets/digest.ts';
 import { redactUrl } from '../store/database/databaseUrl.ts';
-import { type Environment, findMistyped, inCheckout, originOf, readVariables } from './environment.ts';
+import {
+  type Environment,
+  findMistyped,
+  readVariables,
+  resolveFromCheckout,
+  sourceOf,
+} from './environment.ts';
 import { collectProblems, MAX_DIRECTORY_BYTES, readBrand, readText } from './operatorFiles.ts';
 import { DEFAULT_PORT, VARIABLES } from './variables.ts';
 
@@ -97,7 +103,7 @@ function databaseConfig(values: z.output<typeof OF_DATABASE>): DatabaseConfig {
   return {
     databaseUrl: values.DATABASE_URL ?? null,
     databasePassword: values.PGPASSWORD ?? null,
-    dataDir: inCheckout(values.DATA_DIR),
+    dataDir: resolveFromCheckout(values.DATA_DIR),
   };
 }
 
@@ -206,7 +212,7 @@ function readValues(environment: Environment) {
 /** Each variable with its origin and value; secrets are masked. @throws {ConfigError} */
 export function describeVariables(environment: Environment = process.env) {
   return Object.entries(readValues(environment)).map(([variable, value = null]) => {
-    return { variable, value: redacted(variable, value), origin: originOf(variable, environment) };
+    return { variable, value: redacted(variable, value), origin: sourceOf(variable, environment) };
   });
 }
 
@@ -225,7 +231,7 @@ function readFiles(given: Environment) {
     const worded = (problem: string) => `${variable} ${file}: ${problem}; see ${place}.`;
     return file === undefined
       ? undefined
-      : collectProblems(problems, () => readFile(inCheckout(file)), worded);
+      : collectProblems(problems, () => readFile(resolveFromCheckout(file)), worded);
   };
   const readDirectory = (file: string) => parseDirectory(readText(file, MAX_DIRECTORY_BYTES));
   const contents = {
@@ -245,7 +251,7 @@ const PORTS = ['PORT', 'METRICS_PORT', 'ADMIN_PORT'];
 
 /** Checks across variables: an operator's database needs an explicit address and a private secret. */
 function combinedProblems(given: Environment): string[] {
-  const isSet = (name: string) => originOf(name, given) !== 'default';
+  const isSet = (name: string) => sourceOf(name, given) !== 'default';
   const missing = (owner: string, ...needed: string[]) =>
     needed.filter((name) => !isSet(name)).map((name) => `${name} is required when ${owner} is set.`);
   const problems = limitProblems(given);
@@ -273,7 +279,7 @@ function trialProblems(given: Environment): string[] {
   const { NODE_ENV, BASE_URL, HOST, ADMIN_HOST } = given;
   const isOpen = isElsewhere(BASE_URL) || [HOST, ADMIN_HOST].some((host) => host && !isLoopback(host));
   const isTrial = !isOpen && NODE_ENV !== 'production';
-  return isTrial || originOf('DATABASE_URL', given) !== 'default' ? [] : [NO_TRIAL];
+  return isTrial || sourceOf('DATABASE_URL', given) !== 'default' ? [] : [NO_TRIAL];
 }
 
 /** False for an invalid URL, which has its own error. */
@@ -290,7 +296,7 @@ function parse<Schema extends z.ZodObject>(
   const result = schema.safeParse(values);
   problems.push(...combined({ ...environment, ...values }));
   for (const { path, message } of result.error?.issues ?? []) {
-    const origin = originOf(String(path[0]), environment);
+    const origin = sourceOf(String(path[0]), environment);
     problems.push(`${String(path[0])}${origin.endsWith('_FILE') ? ` from ${origin}` : ''} ${message}.`);
   }
   if (!result.success || problems.length > 0)

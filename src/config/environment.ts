@@ -10,7 +10,7 @@ const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
 export const FROM_FILES = ['DATABASE_URL', 'PGPASSWORD', 'SECRETS', 'METRICS_TOKEN', 'SIGN_IN_CLIENT_SECRET'];
 
 /** The absolute path of a file; relative paths start at the checkout, not at the current directory. */
-export function inCheckout(file: string): string {
+export function resolveFromCheckout(file: string): string {
   return resolve(CHECKOUT, file);
 }
 
@@ -29,14 +29,14 @@ export function readVariables(names: readonly string[], environment: Environment
 }
 
 /** The origin of a variable, even with a bad file: `environment`, `SECRETS_FILE`, or `default` if unset. */
-export function originOf(name: string, environment: Environment): string {
+export function sourceOf(name: string, environment: Environment): string {
   if (environment[name]) return 'environment';
   return fileOf(name, environment) === undefined ? 'default' : `${name}_FILE`;
 }
 
 /** A sentence for each unknown variable that resembles an unset, not too short one of `names`. */
 export function findMistyped(names: readonly string[], environment: Environment): string[] {
-  const missing = names.filter((name) => name.length > 6 && originOf(name, environment) === 'default');
+  const missing = names.filter((name) => name.length > 6 && sourceOf(name, environment) === 'default');
   const files = missing.filter((name) => FROM_FILES.includes(name)).map((name) => `${name}_FILE`);
   const others = Object.keys(environment).filter((name) => environment[name] && !names.includes(name));
   return [...missing, ...files].flatMap((meant) => {
@@ -61,7 +61,7 @@ function fileOf(name: string, environment: Environment): string | undefined {
 /** Removes the final line end, which editors and `echo` write. */
 function readSecret(variable: string, file: string, problems: string[]): string | undefined {
   try {
-    const secret = readFileSync(inCheckout(file), 'utf8').replace(/[\r\n]+$/, '');
+    const secret = readFileSync(resolveFromCheckout(file), 'utf8').replace(/[\r\n]+$/, '');
     if (secret !== '') return secret;
     problems.push(`${variable} ${file} is empty.`);
   } catch (error) {

@@ -3,7 +3,7 @@ import { DEFAULT_CODE_SECONDS, MAX_CODE_SECONDS } from '../rules/common/lifetime
 import { CONNECTIONS, INSTANCES } from '../rules/common/limits.ts';
 import { parseCeiling } from '../rules/common/money.ts';
 import { isLoopback } from '../rules/common/network.ts';
-import { findUnclearInName } from '../rules/common/text.ts';
+import { findUnclearCharacter } from '../rules/common/text.ts';
 import { AddressError, parseAddresses } from '../store/database/databaseUrl.ts';
 
 // Every environment variable: its values, default, error message and description, the source of
@@ -197,7 +197,7 @@ export const VARIABLES = {
   }),
   ASSENT_OPERATOR: text
     .refine(
-      (name) => name.length <= 100 && findUnclearInName(name) === undefined,
+      (name) => name.length <= 100 && findUnclearCharacter(name) === undefined,
       'must be a name of at most 100 visible characters',
     )
     .optional()

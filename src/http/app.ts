@@ -22,12 +22,12 @@ import { securityRoutes } from './routes/account/security.ts';
 import { assetRoutes } from './routes/assets.ts';
 import { authorizeRoutes } from './routes/authorize/authorize.ts';
 import { decisionRoutes } from './routes/authorize/decision.ts';
-import { providerRoutes } from './routes/authorize/provider.ts';
+import { providerSignInRoutes } from './routes/authorize/provider.ts';
 import { signInRoutes } from './routes/authorize/signIn.ts';
 import { healthRoutes } from './routes/health.ts';
 import { tokenRoutes } from './routes/token.ts';
 import type {} from './server/decorations.ts'; // else the tests' compiler does not read it
-import { answerBadPath, answerErrors, answerUnknownRoutes, answerWith } from './server/errors.ts';
+import { answerBadPath, answerErrors, answerUnknownRoutes, setErrorFormat } from './server/errors.ts';
 
 export interface Dependencies {
   readonly context: Context;
@@ -64,13 +64,13 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   limitConnections(app, maxConnections, trustProxy === false);
   await parseForms(app);
   await app.register(async (pages) => {
-    answerWith(pages, 'page');
+    setErrorFormat(pages, 'page');
     refuseEmbedding(pages);
     pages.decorateRequest('wayBack');
     await pages.register(cookie, { parseOptions: cookieOptions(context.baseUrl) });
     authorizeRoutes(pages, context);
     signInRoutes(pages, context);
-    providerRoutes(pages, context);
+    providerSignInRoutes(pages, context);
     accountRoutes(pages, context);
     securityRoutes(pages, context);
     await pages.register(async (decisions) => {
@@ -79,11 +79,11 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
     });
   });
   await app.register(async (parts) => {
-    answerWith(parts, 'page');
+    setErrorFormat(parts, 'page');
     assetRoutes(parts, context);
   });
   await app.register(async (documents) => {
-    answerWith(documents, 'json');
+    setErrorFormat(documents, 'json');
     tokenRoutes(documents, context);
     healthRoutes(documents, watch);
     if (metrics.onThisPort) metricsRoutes(documents, app.metrics, metrics.token);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { MAX_OWN_RIGHTS } from '../rules/common/limits.ts';
-import { namesByLook } from '../rules/common/lookAlike.ts';
+import { MAX_CUSTOM_RIGHTS } from '../rules/common/limits.ts';
+import { lookAlikeIndex } from '../rules/common/lookAlike.ts';
 import { lazy } from '../rules/common/memoize.ts';
 import { FileError, parseJson, parseOperatorFile } from '../rules/common/operatorFile.ts';
 import {
@@ -88,7 +88,7 @@ function schemaOf(name: string) {
 /** Checks what only the whole file shows. A part stands after its whole, so that there is no cycle. */
 function together(file: Readonly<Record<string, OfferedRight>>, context: z.RefinementCtx): Catalogue {
   const fail = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
-  const [rights, looks] = [new Map<string, OfferedRight>(), eachLanguage(namesByLook)];
+  const [rights, looks] = [new Map<string, OfferedRight>(), eachLanguage(lookAlikeIndex)];
   for (const [name, right] of Object.entries(file)) {
     const isOwn = !BUILT_IN_RIGHTS.has(name);
     for (const language of LANGUAGES) {
@@ -107,7 +107,7 @@ function together(file: Readonly<Record<string, OfferedRight>>, context: z.Refin
 export function parseCatalogue(json: string): Catalogue {
   const names = Object.keys(Object(parseJson(json)));
   const own = names.filter((name) => !BUILT_IN_RIGHTS.has(name));
-  if (own.length > MAX_OWN_RIGHTS) throw new FileError([`may define at most ${MAX_OWN_RIGHTS} rights`]);
+  if (own.length > MAX_CUSTOM_RIGHTS) throw new FileError([`may define at most ${MAX_CUSTOM_RIGHTS} rights`]);
   const inOrder = [...BUILT_IN_RIGHTS.keys(), ...own].filter((name) => names.includes(name));
   const shape = Object.fromEntries(inOrder.map((name) => [name, schemaOf(name)]));
   const schema = z.object(shape, 'must be an object of rights by name').transform(together);

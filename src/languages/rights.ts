@@ -2,7 +2,7 @@ import type { Limit } from '../rules/common/money.ts';
 import { type Directory, nameOfTarget } from '../rules/face/directory.ts';
 import { moneySources } from '../rules/scope/rightData.ts';
 import type { MoneySource } from '../rules/scope/rights.ts';
-import { type Right, spends } from '../rules/scope/scope.ts';
+import { hasSpendingRight, type Right } from '../rules/scope/scope.ts';
 import { targetParts } from '../rules/scope/targetFormat.ts';
 import { BUILT_IN_CATALOGUE, type Catalogue } from './catalogue.ts';
 import type { Language, Texts } from './languages.ts';
@@ -10,7 +10,7 @@ import type { Language, Texts } from './languages.ts';
 export type DescribedRight = ReturnType<typeof describeRight>;
 
 /** A language with its texts, and the operator's own words for rights and targets. */
-export interface RightLanguage {
+export interface RightTexts {
   readonly catalogue: Catalogue;
   readonly directory: Directory;
   readonly language: Language;
@@ -18,32 +18,32 @@ export interface RightLanguage {
 }
 
 /** Contract 1.2: "sees the requested rights and the payment limits". Default limits and sources are shown like written ones. */
-export function describeRights(rights: readonly Right[], words: RightLanguage): DescribedRight[] {
+export function describeRights(rights: readonly Right[], locale: RightTexts): DescribedRight[] {
   const named = rights.some((right) => right.name === 'money-source');
   const source: Right = { name: 'money-source', sources: moneySources(rights) };
-  const isShown = spends(rights) && !named && words.catalogue.has('money-source');
+  const isShown = hasSpendingRight(rights) && !named && locale.catalogue.has('money-source');
   const all = isShown ? [...rights, source] : rights;
-  return all.map((right) => describeRight(right, words));
+  return all.map((right) => describeRight(right, locale));
 }
 
 /** For example "your wallet or your linked card". */
-export function namesOfSources(names: readonly MoneySource[], words: RightLanguage): string {
-  const { catalogue, language, texts } = words;
+export function namesOfSources(names: readonly MoneySource[], locale: RightTexts): string {
+  const { catalogue, language, texts } = locale;
   const own = catalogue.get('money-source')?.sources;
   return texts.formats.oneOf(names.map((name) => own?.[name][language] ?? texts.sources[name]));
 }
 
 /** One right: the application's permission and, if it spends, its limit. */
-export function describeRight(right: Right, words: RightLanguage) {
+export function describeRight(right: Right, locale: RightTexts) {
   const { limit } = right;
-  const { before, target, after } = sentenceOf(right, words);
+  const { before, target, after } = sentenceOf(right, locale);
   return {
     before,
     target,
     after,
-    targetName: nameOfTarget(words.directory, right)?.[words.language] ?? null,
-    limit: limit === undefined ? null : describeLimit(limit, words.texts),
-    quotes: words.texts.quotes,
+    targetName: nameOfTarget(locale.directory, right)?.[locale.language] ?? null,
+    limit: limit === undefined ? null : describeLimit(limit, locale.texts),
+    quotes: locale.texts.quotes,
     spending: limit !== undefined,
     /** The source of the money: a fact, not a power. */
     isSource: right.name === 'money-source',
@@ -51,8 +51,8 @@ export function describeRight(right: Right, words: RightLanguage) {
 }
 
 /** The sentence around a target: the application's words, set apart from ours; digits of a number are grouped. */
-function sentenceOf(right: Right, words: RightLanguage) {
-  const { catalogue, language, texts } = words;
+function sentenceOf(right: Right, locale: RightTexts) {
+  const { catalogue, language, texts } = locale;
   const { name, type, sources } = right;
   // A grant may contain a right that the operator's catalogue no longer offers.
   const offered = catalogue.get(name) ?? BUILT_IN_CATALOGUE.get(name);
@@ -60,7 +60,7 @@ function sentenceOf(right: Right, words: RightLanguage) {
   const sentence = right.target === undefined || said.includes('{target}') ? said : `${said} {target}`;
   const [before = '', after = ''] = sentence.split('{target}', 2);
   if (sources !== undefined)
-    return { before: before + namesOfSources(sources, words) + after, target: null, after: '' };
+    return { before: before + namesOfSources(sources, locale) + after, target: null, after: '' };
   // An operator's sentence says itself what the number of an account is.
   const isPlain = type === undefined || (type === 'account' && !BUILT_IN_CATALOGUE.has(name));
   const kind = isPlain ? '' : `${texts.targets[type]} `;

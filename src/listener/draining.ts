@@ -1,7 +1,7 @@
 import { Server } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { IDLE_GRACE_MS, STILL_ASKED_MS } from '../rules/common/timeouts.ts';
+import { IDLE_GRACE_MS, MAX_STILL_ACCEPTING_MS } from '../rules/common/timeouts.ts';
 
 /** For {@link drain}. Call it before reading `shutdown`. */
 export function prepareDraining(app: FastifyInstance): void {
@@ -26,7 +26,7 @@ export async function drain(app: FastifyInstance, forMs: number): Promise<void> 
   shutdown.isDraining = true;
   await setTimeout(forMs);
   const isQuiet = () => performance.now() >= shutdown.lastRequestAt + QUIET_FOR_MS;
-  if (forMs > 0) await waitUntil(isQuiet, STILL_ASKED_MS);
+  if (forMs > 0) await waitUntil(isQuiet, MAX_STILL_ACCEPTING_MS);
   await waitForIdleLoop();
   // Node's own `close` of an HTTP server would close idle connections, too.
   for (const listener of shutdown.listeners) Server.prototype.close.call(listener);

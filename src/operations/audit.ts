@@ -5,7 +5,7 @@ import { AUDIT_KEPT_MONTHS } from '../rules/common/lifetimes.ts';
 import { recordOf } from '../rules/common/recordOf.ts';
 import { STATEMENT_MS } from '../rules/common/timeouts.ts';
 import { UUID } from '../secrets/tokens.ts';
-import { type Act, AUDIT_KINDS, nameOperator, recordAct } from '../store/common/auditEvents.ts';
+import { AUDIT_KINDS, type OperatorAct, recordAct, setAuditOperator } from '../store/common/auditEvents.ts';
 import { findClient } from '../store/common/clients.ts';
 import { findUser } from '../store/common/users.ts';
 import { transaction } from '../store/database/database.ts';
@@ -13,17 +13,17 @@ import { findAuditEvents, findTrailPart, type TrailCursor } from '../store/opera
 import { findListedGrant } from '../store/operate/liveGrants.ts';
 import { findResource } from '../store/operate/registered.ts';
 import { findPrunable, pruneAuditPartitions } from '../store/schema/auditPartitions.ts';
-import { ID, LOGIN, placeAfter, text, timeThat, upTo } from './fields.ts';
+import { cursorField, ID, LOGIN, text, timeThat, upTo } from './fields.ts';
 import { ensureFound, listOperation, type OperationContext, operation } from './operation.ts';
 
 /** Makes an operator's change, under the operator's name, and records an effective one in the same transaction. */
-export function audited<Result extends boolean | number | null>(
+export function runAudited<Result extends boolean | number | null>(
   pool: pg.Pool,
-  act: Act,
+  act: OperatorAct,
   change: (connection: pg.PoolClient) => Promise<Result>,
 ): Promise<Result> {
   return transaction(pool, async (connection) => {
-    await nameOperator(connection, act.operator);
+    await setAuditOperator(connection, act.operator);
     const changed = await change(connection);
     if (changed) await recordAct(connection, act);
     return changed;
@@ -67,7 +67,7 @@ export const show = listOperation({
         .meta({ title: 'kind', description: 'show the events of this kind, such as client_blocked' }),
       since: timeThat('show events since this day (UTC) or time, such as 2026-11-20 or 2026-11-20T09:30:00Z'),
       until: timeThat('show events before this day (UTC) or time'),
-      after: placeAfter(/^-?\d{1,17}\.\d{1,9},\d{1,4}$/),
+      after: cursorField(/^-?\d{1,17}\.\d{1,9},\d{1,4}$/),
       limit: upTo(999_999_999, 'number')
         .exactOptional()
         .describe('maximum number of events: the newest, or the first after a cursor'),
@@ -89,13 +89,13 @@ export const show = listOperation({
     if (token && !(userId ?? since ?? after) && (clientId ?? grantId ?? resourceId ?? reference))
       throw new OperatorError('invalid_field', 'since: is missing, which such a search needs', 'since');
     // So that PostgreSQL need not sort what a page of the API leaves out.
-    const [first, most] = token && limit === null ? [{ after: '0.0,0' }, MAX_NEXT] : [{}, limit];
+    const [first, most] = token && limit === null ? [{ after: '0.0,0' }, MAX_EVENTS_AT_ONCE] : [{}, limit];
     return findAuditEvents(db, { ...filter, userId, ...first }, most);
   },
   after: ({ after }) => after,
 });
 
-export const MAX_NEXT = 1_000;
+export const MAX_EVENTS_AT_ONCE = 1_000;
 
 /** Numbers that only the store understands. */
 const CURSOR = z
@@ -118,7 +118,7 @@ export const next = operation({
   }),
   effect: 'reads',
   async run({ db }, { after = null }) {
-    const part = await findTrailPart(db, after, MAX_NEXT);
+    const part = await findTrailPart(db, after, MAX_EVENTS_AT_ONCE);
     if (part === null) throw new OperatorError('unknown_after', NOT_OURS, 'after');
     const { from, since, at, by, installation } = part.cursor;
     const cursor = [from, since, at, by, installation].join('.');

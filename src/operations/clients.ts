@@ -18,13 +18,13 @@ import {
   writeLogo,
 } from '../store/common/clients.ts';
 import { transaction } from '../store/database/database.ts';
-import { REGISTERED } from '../store/operate/registered.ts';
-import { audited } from './audit.ts';
+import { REGISTRATION_STATEMENTS } from '../store/operate/registered.ts';
+import { runAudited } from './audit.ts';
 import { FLAG, ID, LISTED, NOTHING_TO_CHANGE, OPTIONAL_FLAG, STATUS, text } from './fields.ts';
-import { lossOf, revokeMatching } from './grants.ts';
+import { describeLoss, revokeMatching } from './grants.ts';
 import { ensureFound, listOperation, type OperationContext, operation } from './operation.ts';
 import { blockOperations, makeSecret, SECRET, secretOperations } from './registered.ts';
-import { snake, snakeCase } from './snakeCase.ts';
+import { toSnakeCase, withSnakeCaseKeys } from './snakeCase.ts';
 
 const parsed = ({ days, sum }: Ceiling) => parseCeiling(`${days},${sum}`);
 const CEILING = z
@@ -93,7 +93,7 @@ export const create = operation({
     const settings = { ...given, verified, logo: logo?.file ?? null };
     checkClientId(clientId);
     const warnings = await checkSettings(context, settings, force);
-    const detail = snakeCase(settings);
+    const detail = withSnakeCaseKeys(settings);
     const secret = await transaction(context.db, async (db) => {
       if ((await insertClient(db, { clientId, ...settings })) === 0)
         throw new OperatorError('state', `the client id ${clientId} is taken`);
@@ -140,7 +140,7 @@ export const update = operation({
       const { before, after } = ensureFound(await updateClient(db, clientId, settings), 'client', clientId);
       if (logo !== undefined) await writeLogo(db, clientId, logo);
       const changes = (Object.keys(SETTINGS) as (keyof ClientSettings)[])
-        .map((name) => [snake(name), { from: before[name], to: after[name] }] as const)
+        .map((name) => [toSnakeCase(name), { from: before[name], to: after[name] }] as const)
         .filter(([, { from, to }]) => JSON.stringify(from) !== JSON.stringify(to));
       const changed = Object.fromEntries(changes);
       const act = { kind: 'client_updated', operator: context.operator, clientId, detail: changed } as const;
@@ -166,11 +166,13 @@ export const remove = operation({
   async run(context, { clientId }) {
     const { db, operator, confirm } = context;
     const { name } = await requireClient(db, clientId);
-    await confirm(() => lossOf(db, { clientId }, `delete the application ${name} and `));
+    await confirm(() => describeLoss(db, { clientId }, `delete the application ${name} and `));
     await block.run(context, { clientId });
     const revoked = await revokeMatching(context, { clientId });
     const act = { kind: 'client_deleted', operator, clientId } as const;
-    await audited(db, act, (connection) => REGISTERED.client.remove(connection, { id: clientId }));
+    await runAudited(db, act, (connection) =>
+      REGISTRATION_STATEMENTS.client.remove(connection, { id: clientId }),
+    );
     return { clientId, status: 'deleted' as const, revoked };
   },
 });

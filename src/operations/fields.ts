@@ -16,7 +16,7 @@ export function upTo(most: number, title: string) {
 }
 
 /** The place of a row in a list by time: its microseconds since 1970, and what distinguishes it within them. */
-export const placeAfter = (form: RegExp) =>
+export const cursorField = (form: RegExp) =>
   text('cursor').regex(form, 'Not a cursor.').exactOptional().describe('list only entries after this cursor');
 
 export const LIMIT = upTo(1_000, 'number').exactOptional().describe('number of entries, up to 1000');

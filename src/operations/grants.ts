@@ -12,14 +12,14 @@ import type { Grant } from '../store/common/grants.ts';
 import { findUser } from '../store/common/users.ts';
 import * as store from '../store/operate/liveGrants.ts';
 import { MAX_GRANTS_A_STATEMENT, revokeGrants } from '../store/token/revocations.ts';
-import { ID, LIMIT, LOGIN, placeAfter, text, timeThat } from './fields.ts';
+import { cursorField, ID, LIMIT, LOGIN, text, timeThat } from './fields.ts';
 import {
   ensureFound,
   type Loss,
   listOperation,
   type OperationContext,
   operation,
-  type Pages,
+  type RowPages,
 } from './operation.ts';
 
 export const GRANT_VIEW = z.object({
@@ -44,7 +44,7 @@ export const list = listOperation({
     .strictObject({
       login: LOGIN.optional().describe('list the authorizations of this user (login or user_id)'),
       clientId: ID.optional().describe('list the authorizations of this application; with a user, of both'),
-      after: placeAfter(/^\d{1,17}\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+      after: cursorField(/^\d{1,17}\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
       limit: LIMIT,
     })
     .refine(({ login, clientId }) => (login ?? clientId) !== undefined, 'pass `login`, `client_id` or both'),
@@ -121,7 +121,7 @@ export const revoke = operation({
     if (file !== undefined) {
       const { name, lines } = file;
       const found = trail
-        ? await findInFile(lines, readEnd, (ends) => store.findEndedGrants(context.db, ends))
+        ? await findInFile(lines, readEnd, (ends) => store.findRevivedGrants(context.db, ends))
         : await findInFile(lines, readDigest, (digests) => store.findImportedGrants(context.db, { digests }));
       const { ids, people, read, unreadable } = found;
       if (unreadable > 0)
@@ -132,7 +132,7 @@ export const revoke = operation({
       return { ...input, [trail ? 'trail' : 'hashes']: name, revoked };
     }
     const which = await filterOf(context.db, input);
-    await context.confirm(() => lossOf(context.db, which));
+    await context.confirm(() => describeLoss(context.db, which));
     return { ...input, revoked: await revokeMatching(context, which) };
   },
 });
@@ -196,7 +196,7 @@ async function filterOf(db: pg.Pool, { login, ...rest }: store.GrantFilter & { l
 }
 
 /** @param deed precedes the revocation of the live grants, as `delete … and ` */
-export async function lossOf(db: pg.Pool, filter: store.GrantFilter, deed = ''): Promise<Loss> {
+export async function describeLoss(db: pg.Pool, filter: store.GrantFilter, deed = ''): Promise<Loss> {
   return lossFrom(await store.countLiveGrants(db, filter), deed);
 }
 
@@ -213,7 +213,7 @@ export function revokeMatching(context: Revoker, filter: store.GrantFilter): Pro
 }
 
 /** Revokes grants in the order of their keys, each batch in its own transaction, so it can be interrupted. */
-async function revokePages({ db, operator, progress }: Revoker, pages: Pages<{ id: string }>) {
+async function revokePages({ db, operator, progress }: Revoker, pages: RowPages<{ id: string }>) {
   let revoked = 0;
   for await (const page of pages) {
     for (let from = 0; from < page.length; from += MAX_GRANTS_A_STATEMENT) {

@@ -4,7 +4,7 @@ import type { Effect } from '../rules/account/role.ts';
 import { OperatorError } from '../rules/common/error.ts';
 import { BUILT_IN_OFFER, type Offer } from '../rules/request/scopeRules.ts';
 import type { Operator } from '../store/operate/operators.ts';
-import { type Row, snake } from './snakeCase.ts';
+import { type Row, toSnakeCase } from './snakeCase.ts';
 
 export interface Loss {
   /** Such as `delete the application Shop and revoke 2 authorizations`. */
@@ -35,7 +35,7 @@ export interface OperationContext {
 }
 
 /** A list in pages, read at the consumer's pace. */
-export type Pages<Row> = AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>;
+export type RowPages<Row> = AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>;
 
 /** An operator's action, defined once for every surface. */
 export interface Operation<Input extends z.ZodObject, Output extends z.ZodType, Result> {
@@ -49,7 +49,7 @@ export interface Operation<Input extends z.ZodObject, Output extends z.ZodType, 
   readonly effect: Effect;
   readonly isList?: boolean;
   /** Of a list: the value of its input `after` with which it goes on behind this row. */
-  after?(row: Result extends Pages<infer Row> ? Row : never): string;
+  after?(row: Result extends RowPages<infer Row> ? Row : never): string;
   run(context: OperationContext, input: z.output<Input>): Promise<Result>;
 }
 
@@ -72,7 +72,7 @@ export function operation<
 export function listOperation<
   Input extends z.ZodObject,
   Output extends z.ZodType,
-  Result extends Pages<z.input<Output>>,
+  Result extends RowPages<z.input<Output>>,
 >(said: OperationDefinition<Operation<Input, Output, Result>>): Operation<Input, Output, Result> {
   return { effect: 'reads', ...said, isList: true };
 }
@@ -104,7 +104,7 @@ export function readInput<Input extends z.ZodObject>(
 }
 
 const invalid = (field: string, why: string) =>
-  new OperatorError('invalid_field', `${snake(field)}: ${why}`, snake(field));
+  new OperatorError('invalid_field', `${toSnakeCase(field)}: ${why}`, toSnakeCase(field));
 
 /** Runs an operation without warnings or progress. @throws {OperatorError} before a loss, unless `confirm` allows it */
 export function perform<Input extends z.ZodObject, Result>(

@@ -7,7 +7,7 @@ import { newOperatorToken } from '../secrets/tokens.ts';
 import { recordAct } from '../store/common/auditEvents.ts';
 import { transaction } from '../store/database/database.ts';
 import { findOperators, insertOperator, listOperators, retireOperator } from '../store/operate/operators.ts';
-import { audited } from './audit.ts';
+import { runAudited } from './audit.ts';
 import { LISTED, text, upTo } from './fields.ts';
 import { ensureFound, listOperation, operation } from './operation.ts';
 
@@ -85,7 +85,7 @@ export const retire = operation({
     const deed = `retire the operator ${name}, whose token is then refused`;
     await confirm(async () => ({ deed, count: 1 }));
     const act = { kind: 'operator_retired', operator, detail: { name } } as const;
-    await audited(db, act, (connection) => retireOperator(connection, { name }));
+    await runAudited(db, act, (connection) => retireOperator(connection, { name }));
     return { name, status: 'retired' as const };
   },
 });

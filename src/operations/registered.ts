@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { z } from 'zod';
-import { checkIssued } from '../rules/account/registration.ts';
+import { checkExistingSecret } from '../rules/account/registration.ts';
 import { OperatorError } from '../rules/common/error.ts';
 import type { Status } from '../rules/request/client.ts';
 import { sha256 } from '../secrets/digest.ts';
@@ -8,8 +8,8 @@ import { randomHex } from '../secrets/random.ts';
 import { recordAct } from '../store/common/auditEvents.ts';
 import { SECRETS, type SecretOwner } from '../store/common/secrets.ts';
 import { transaction } from '../store/database/database.ts';
-import { REGISTERED } from '../store/operate/registered.ts';
-import { audited } from './audit.ts';
+import { REGISTRATION_STATEMENTS } from '../store/operate/registered.ts';
+import { runAudited } from './audit.ts';
 import { ID, OPTIONAL_FLAG, STATUS, text } from './fields.ts';
 import { ensureFound, listOperation, operation } from './operation.ts';
 
@@ -26,8 +26,10 @@ export function blockOperations(owner: SecretOwner, summaries: { block: string; 
       output,
       async run({ db, operator }, { [key]: id = '' }) {
         const act = { kind: `${owner}_${verb}ed`, operator, [key]: id } as const;
-        const changed = await audited(db, act, async (connection) => {
-          return (await REGISTERED[owner].setStatus(connection, { id, status }))?.changed ?? null;
+        const changed = await runAudited(db, act, async (connection) => {
+          return (
+            (await REGISTRATION_STATEMENTS[owner].setStatus(connection, { id, status }))?.changed ?? null
+          );
         });
         return { [key]: id, status, changed: ensureFound(changed, owner, id) };
       },
@@ -86,7 +88,7 @@ export function secretOperations<Owner>(
         const act = { kind: `${owner}_secret_retired`, operator, [key]: id, detail } as const;
         /** @returns false if the last live one would have to be forced, null if it is not live */
         const retire = (force: boolean) =>
-          audited(db, act, async (connection) => {
+          runAudited(db, act, async (connection) => {
             const secret = { ownerId: id, secretId, force };
             const { found, retired } = await SECRETS[owner].retire(connection, secret);
             return found ? retired : null;
@@ -120,7 +122,7 @@ export async function makeSecret(
   id: string,
   { operator, known, force }: { operator: string; known?: string | undefined; force?: boolean | undefined },
 ) {
-  const weak = known !== undefined && checkIssued('secret', known);
+  const weak = known !== undefined && checkExistingSecret('secret', known);
   if (weak && !force) throw new OperatorError('refused_value', weak, 'secret');
   const [secretId, secret] = [randomHex(4), known ?? randomHex(32)];
   if ((await SECRETS[owner].insert(db, { ownerId: id, secretId, secretHash: sha256(secret) })) === 0)

@@ -5,8 +5,13 @@ import { OperatorError } from '../rules/common/error.ts';
 import { randomId } from '../secrets/random.ts';
 import { recordAct } from '../store/common/auditEvents.ts';
 import { transaction } from '../store/database/database.ts';
-import { findResource, insertResource, listResources, REGISTERED } from '../store/operate/registered.ts';
-import { audited } from './audit.ts';
+import {
+  findResource,
+  insertResource,
+  listResources,
+  REGISTRATION_STATEMENTS,
+} from '../store/operate/registered.ts';
+import { runAudited } from './audit.ts';
 import { ID, LISTED, STATUS, text } from './fields.ts';
 import { ensureFound, listOperation, operation } from './operation.ts';
 import { blockOperations, makeSecret, secretOperations } from './registered.ts';
@@ -64,7 +69,9 @@ export const remove = operation({
     const { name } = await requireResource(db, resourceId);
     await confirm(async () => ({ deed: `delete the resource server ${name} with its secrets`, count: 1 }));
     const act = { kind: 'resource_deleted', operator, resourceId } as const;
-    await audited(db, act, (connection) => REGISTERED.resource.remove(connection, { id: resourceId }));
+    await runAudited(db, act, (connection) =>
+      REGISTRATION_STATEMENTS.resource.remove(connection, { id: resourceId }),
+    );
     return { resourceId, status: 'deleted' as const };
   },
 });

@@ -6,14 +6,14 @@ import { OperatorError } from '../rules/common/error.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { hashPassword, verifyPassword } from '../secrets/password.ts';
 import { endWaits, findWait } from '../store/account/throttles.ts';
-import { type Act, recordAct } from '../store/common/auditEvents.ts';
+import { type OperatorAct, recordAct } from '../store/common/auditEvents.ts';
 import { deleteSessionsOfUser } from '../store/common/sessions.ts';
 import * as store from '../store/common/users.ts';
 import { type Database, transaction } from '../store/database/database.ts';
-import { REGISTERED } from '../store/operate/registered.ts';
-import { audited } from './audit.ts';
+import { REGISTRATION_STATEMENTS } from '../store/operate/registered.ts';
+import { runAudited } from './audit.ts';
 import { LISTED, LOGIN, LOGIN_OR_ID, NOTHING_TO_CHANGE, OPTIONAL_FLAG, STATUS, text } from './fields.ts';
-import { lossOf, revokeMatching } from './grants.ts';
+import { describeLoss, revokeMatching } from './grants.ts';
 import { ensureFound, listOperation, operation } from './operation.ts';
 
 const PASSWORDS = {
@@ -126,7 +126,7 @@ const toStatus = (status: store.User['status'], summary: string) =>
     output: z.object({ ...ABOUT, status: STATUS }),
     async run({ db: pool, operator }, { login }) {
       const act = { kind: status === 'blocked' ? 'user_blocked' : 'user_unblocked', operator } as const;
-      const { setStatus } = REGISTERED.user;
+      const { setStatus } = REGISTRATION_STATEMENTS.user;
       const done = await changeUser(pool, login, act, async (db, id) => {
         const set = await setStatus(db, { id, status });
         const ended = status === 'active' && (await endWaits(db, { userId: id })) > 0;
@@ -180,12 +180,14 @@ export const remove = operation({
   async run(context, input) {
     const { db, operator, confirm } = context;
     const { userId, login, externalId } = await requireUser(db, input.login);
-    await confirm(() => lossOf(db, { userId }, `erase the user ${login} for good and `));
+    await confirm(() => describeLoss(db, { userId }, `erase the user ${login} for good and `));
     await block.run(context, { login: userId });
     const revoked = await revokeMatching(context, { userId });
     const detail = { names: digestsOf(login, externalId) };
     const act = { kind: 'user_deleted', operator, userId, detail } as const;
-    await audited(db, act, (connection) => REGISTERED.user.remove(connection, { id: userId }));
+    await runAudited(db, act, (connection) =>
+      REGISTRATION_STATEMENTS.user.remove(connection, { id: userId }),
+    );
     return { userId, status: 'deleted' as const, revoked };
   },
 });
@@ -204,7 +206,7 @@ async function requireUser(db: Database, login: string) {
 function changeUser(
   pool: pg.Pool,
   named: string,
-  act: Act,
+  act: OperatorAct,
   change: (db: Database, userId: string) => Promise<{ changed?: boolean } | null> = async () => ({}),
 ) {
   return transaction(pool, async (db) => {

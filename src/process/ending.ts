@@ -16,7 +16,7 @@ export interface End {
 }
 
 /** Functions that close resources; the end calls the last one first. */
-const closers: ((end: End) => Promise<unknown> | undefined)[] = [];
+const closers: ((shutDown: End) => Promise<unknown> | undefined)[] = [];
 
 /** Set once a server is ready: its drain time after a signal, and a callback after everything is closed. */
 let serving: { readonly drainMs: number; closed(): void } | undefined;

@@ -2,7 +2,13 @@
 const SAFE_PARSER = '9.2.1';
 
 /** The reason to refuse a Node, by its HTTP parser: each release line got the safe one at another version. Null if safe. */
-export function refuseNode({ node, llhttp = 'unknown' }: { node: string; llhttp?: string | undefined }) {
+export function nodeVersionProblem({
+  node,
+  llhttp = 'unknown',
+}: {
+  node: string;
+  llhttp?: string | undefined;
+}) {
   if (/^\d/.test(llhttp) && sortable(llhttp) >= sortable(SAFE_PARSER)) return null;
   return `Assent needs Node 20.19.2, 22 or newer: this is ${node}, whose HTTP parser (llhttp ${llhttp}) allows request smuggling`;
 }

@@ -3,11 +3,11 @@ import type pg from 'pg';
 import { type Config, ConfigError, type DatabaseConfig, settingsOf } from '../config/config.ts';
 import { OperatorError } from '../rules/common/error.ts';
 import { type Gate, gateOf, openDatabase } from '../store/database/database.ts';
-import { passesByWaiting } from '../store/database/errors.ts';
+import { isTransientAtStart } from '../store/database/errors.ts';
 import { migrate } from '../store/schema/migrate.ts';
 import { MigrationError, schemaState } from '../store/schema/schemaState.ts';
 import { ensureServerRole } from '../store/schema/serverRole.ts';
-import { findSettings, keepSettings } from '../store/schema/settings.ts';
+import { findSettings, saveSettings } from '../store/schema/settings.ts';
 import { onEnd } from './ending.ts';
 
 export interface Store {
@@ -73,7 +73,7 @@ export async function checkSchema(pool: pg.Pool, log: StoreLog) {
 /** Stores a starting server's settings, for commands, and logs changes. @throws {ConfigError} for another currency */
 export async function agreeOnSettings(pool: pg.Pool, config: Config, log: StoreLog): Promise<void> {
   const own = settingsOf(config);
-  const changed = await keepSettings(pool, own);
+  const changed = await saveSettings(pool, own);
   const { currency } = await findSettings(pool);
   if (currency !== own.currency)
     throw new ConfigError([
@@ -107,7 +107,7 @@ export function queueUntilMigrated(queued: readonly pg.Pool[], config: Config) {
       return true;
     } catch (error) {
       gate.cause = error instanceof MigrationError ? error.cause : error;
-      if (!passesByWaiting(gate.cause)) throw error;
+      if (!isTransientAtStart(gate.cause)) throw error;
       return false;
     } finally {
       noteTried();

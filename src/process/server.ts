@@ -8,7 +8,7 @@ import { buildApp } from '../http/app.ts';
 import { buildMetricsApp } from '../http/metrics/server.ts';
 import { drain } from '../listener/draining.ts';
 import { addressesOf, listenAt, tryPort } from '../listener/listen.ts';
-import { DRAIN_MS } from '../rules/common/timeouts.ts';
+import { IN_FLIGHT_GRACE_MS } from '../rules/common/timeouts.ts';
 import { KeyRing } from '../secrets/keyRing.ts';
 import { closeAll, endInOrder, onEnd } from './ending.ts';
 import { agreeOnSettings, openServerStore, queueUntilMigrated, type Store } from './openStore.ts';
@@ -59,7 +59,9 @@ async function start(config: Config, log: Logger): Promise<void> {
 function closeOnEnd(app: FastifyInstance): void {
   onEnd(({ inOrder }) => {
     const closed = app.close();
-    return inOrder ? Promise.race([closed, setTimeout(DRAIN_MS, undefined, { ref: false })]) : undefined;
+    return inOrder
+      ? Promise.race([closed, setTimeout(IN_FLIGHT_GRACE_MS, undefined, { ref: false })])
+      : undefined;
   });
 }
 

@@ -1,7 +1,7 @@
 import { signal } from './signal.ts';
 
 /** Counted events, each with its outcomes: few and fixed, since they are labels of metrics. */
-export const EVENTS = {
+export const METRIC_EVENTS = {
   /** Counted once per Allow or Reject: a second click on the same page writes nothing. */
   decision: ['approved', 'rejected'],
   /** Live authorizations ended early, by cause; `approval`: replaced by a new one. */
@@ -31,10 +31,10 @@ export const EVENTS = {
   operatorFailure: ['401', '429', '500', '503'],
 } as const;
 
-export type EventName = keyof typeof EVENTS;
-type Outcome<What extends EventName> = (typeof EVENTS)[What][number];
+export type EventName = keyof typeof METRIC_EVENTS;
+type Outcome<What extends EventName> = (typeof METRIC_EVENTS)[What][number];
 
-export const eventEmitted = signal<{
+export const eventChannel = signal<{
   readonly what: EventName;
   readonly outcome: string;
   readonly times: number;
@@ -42,5 +42,5 @@ export const eventEmitted = signal<{
 
 /** Reports an event. Call it after the commit, and not again for a retry. */
 export function emit<What extends EventName>(what: What, outcome: Outcome<What>, times = 1): void {
-  if (times > 0) eventEmitted.publish({ what, outcome, times });
+  if (times > 0) eventChannel.publish({ what, outcome, times });
 }

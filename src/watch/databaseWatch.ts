@@ -2,7 +2,12 @@ import type pg from 'pg';
 import type { Context } from '../flows/common/context.ts';
 import { onceAMinute } from '../signals/onceAMinute.ts';
 import { gateOf } from '../store/database/database.ts';
-import { explainTrouble, isConnectionLost, isRefusal, nameTrouble } from '../store/database/errors.ts';
+import {
+  explainTrouble,
+  isConnectionLost,
+  isPermanentDatabaseError,
+  nameTrouble,
+} from '../store/database/errors.ts';
 import { checkTables } from '../store/schema/health.ts';
 
 /** A database with a slower simplest query serves no request in time either. */
@@ -120,7 +125,7 @@ export class DatabaseWatch {
     const reason = explainTrouble(error);
     if (reported === undefined) this.#log.error({ reason }, 'the database is unreachable');
     // The database may return as something else, such as a standby, which waiting doesn't solve.
-    else if (isRefusal(error) && nameTrouble(error) !== nameTrouble(reported))
+    else if (isPermanentDatabaseError(error) && nameTrouble(error) !== nameTrouble(reported))
       this.#log.error({ reason }, 'the database is still unreachable');
     else return;
     this.#trouble.reported = error;

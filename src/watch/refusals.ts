@@ -9,7 +9,11 @@ import {
 } from '../store/common/refusals.ts';
 
 /** The log fields of an error without its own. */
-export const OWN_FAULT = { error: 'server_error', rule: 'internal error', rule_id: 'server_error' } as const;
+export const SERVER_ERROR_FIELDS = {
+  error: 'server_error',
+  rule: 'internal error',
+  rule_id: 'server_error',
+} as const;
 
 /** The reference of the note on an unused `X-Forwarded-For`, whose request isn't refused. */
 export const FORWARDED = 'x-forwarded-for';

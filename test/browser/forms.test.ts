@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { BrowserContextOptions, Page, Response } from 'playwright-core';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { logoOf } from '../../src/config/operatorFiles.ts';
+import { contrast } from '../../src/rules/face/brand.ts';
 import { linkTo, requestOf } from '../support/flow.ts';
 import { svg } from '../support/pictures.ts';
 import { listen } from '../support/process/program.ts';
@@ -52,6 +53,23 @@ async function confirmAs({ paymentPassword }: TestUser): Promise<void> {
 /** The id or the kind of the focused element. */
 const focused = () => page.evaluate(() => document.activeElement?.id || document.activeElement?.tagName);
 
+it('the forms of a page that an earlier build sent, which were above /oauth/, are still sent as its own', async () => {
+  const withEarlierForms = async (name: string) => {
+    await expectPage(name);
+    await page.evaluate(() => {
+      for (const form of document.forms)
+        form.setAttribute('action', (form.getAttribute('action') ?? '').replace(/^.oauth/, ''));
+    });
+  };
+  await page.goto(request('payment-p2p'));
+  await withEarlierForms('sign-in');
+  await signIn();
+  await withEarlierForms('consent');
+  await page.locator('[value=allow]').click();
+  await withEarlierForms('confirm');
+  await confirmAs(user);
+});
+
 it('an SVG logo with a script is drawn by a page, and runs no script when opened alone [browser-forms-1]', async () => {
   const script = '<script>document.documentElement.id = "ran"</script>';
   const logo = logoOf(svg(script, 'viewBox="0 0 9 9" width="9" height="9"'));
@@ -95,6 +113,15 @@ describe('the button that shows a password', () => {
     await page.keyboard.press('Enter');
     expect([await field().getAttribute('type'), await focused()]).toEqual(['password', 'BUTTON']);
     await expectPage('sign-in');
+  });
+
+  it.each(['en', 'ru'])('has the same width before and after a click: %s', async (locale) => {
+    await open({ locale });
+    await page.goto(request());
+    const button = page.locator('.password button');
+    const before = await button.boundingBox();
+    await button.click();
+    expect((await button.boundingBox())?.width).toBe(before?.width);
   });
 
   it('hides the password again when the form is sent', async () => {
@@ -282,6 +309,22 @@ describe('the Allow button just after the page appears', () => {
     await answered;
   });
 
+  it.each(['light', 'dark'] as const)('has enough contrast in %s mode', async (colorScheme) => {
+    await open({ colorScheme });
+    await reachSleeping();
+    // Of its text with it, and of it with the page around it.
+    const [text = '', button = '', around = ''] = await allow().evaluate((element) => {
+      const main = getComputedStyle(document.querySelector('main') as Element);
+      const { color, backgroundColor, opacity } = getComputedStyle(element);
+      if (opacity !== '1') throw new Error(`opacity ${opacity}`);
+      const hex = (part: string) => Number(part).toString(16).padStart(2, '0');
+      return [color, backgroundColor, main.backgroundColor].map(
+        (colour) => `#${(colour.match(/\d+/g) ?? []).map(hex).join('')}`,
+      );
+    });
+    expect(Math.min(contrast(text, button), contrast(button, around))).toBeGreaterThanOrEqual(3);
+  });
+
   it('ignores clicks again when the pointer has just entered the page, and keeps the focus', async () => {
     await reachConsent();
     await page.mouse.move(-10, -10);
@@ -298,6 +341,20 @@ describe('the Allow button just after the page appears', () => {
     const answered = page.waitForRequest(/\/callback\?code=/);
     await allow().click();
     await answered;
+  });
+
+  it('looks disabled in forced colours too', async () => {
+    await open({ forcedColors: 'active' });
+    const border = () =>
+      allow().evaluate((element) => {
+        const { borderBottomStyle, borderBottomWidth } = getComputedStyle(element);
+        return `${borderBottomWidth} ${borderBottomStyle}`;
+      });
+    await reachSleeping();
+    expect(await border()).toBe('2px dashed');
+    await setTime(1);
+    await expect.poll(isResting).toBe(false);
+    expect(await border()).toBe('2px solid');
   });
 });
 
@@ -356,6 +413,15 @@ describe('the limit fields, without JavaScript on a small screen,', () => {
     return rows.map(({ scope }) => scope);
   }
 
+  it('get the focus if their value is invalid', async () => {
+    await shops().fill('a lot');
+    expect((await decide('Allow')).status()).toBe(303);
+    await page.locator('[aria-invalid]').waitFor();
+    expect(await shops().inputValue()).toBe('a lot');
+    expect(await page.locator(':focus').getAttribute('id')).toBe(await shops().getAttribute('id'));
+    expect(await grants()).toEqual([]);
+  });
+
   it('don’t submit the form when Enter is pressed in them', async () => {
     const posts: string[] = [];
     page.on('request', (sent) => sent.method() === 'POST' && posts.push(sent.url()));
@@ -367,5 +433,11 @@ describe('the limit fields, without JavaScript on a small screen,', () => {
     await page.getByText('At most RUB 9,000.50 in any 30 days').waitFor();
     await confirmAs(payer);
     expect(await grants()).toEqual(['payment-shop.limit(30,9000.50) payment-p2p']);
+  });
+
+  it('don’t prevent Reject, even with invalid values', async () => {
+    await shops().fill('');
+    expect((await decide('Reject')).headers().location).toContain('error=access_denied');
+    expect(await grants()).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { useDatabase } from '../support/postgres/database.ts';
 import { CHECKOUT, readFile, useFolder } from '../support/process/folder.ts';
 import { onDatabase, runAssent, type ServerProcess, spawnServer } from '../support/process/process.ts';
@@ -123,6 +123,86 @@ print(json.dumps({
 }))
 `;
 
+const MUST = `func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+`;
+
+/** Go programs of the two generators: what differs is how a value is given and an answer is read. */
+const GO = {
+  'oapi-codegen': `package main
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+
+	"example.com/shop/assent"
+)
+
+${MUST}
+func main() {
+	ctx := context.Background()
+	bearer := func(_ context.Context, r *http.Request) error {
+		r.Header.Set("Authorization", "Bearer "+os.Getenv("ASSENT_TOKEN"))
+		return nil
+	}
+	api := must(assent.NewClientWithResponses(os.Getenv("ASSENT_URL"), assent.WithRequestEditorFn(bearer)))
+	made := must(api.ClientsCreateWithResponse(ctx, assent.ClientsCreateJSONRequestBody{Name: "oapi-codegen", RedirectUri: "https://go.example/callback"}))
+	password, payment := "tea-kettle-81-blue", "violet-spoon-17-jar"
+	must(api.UsersCreateWithResponse(ctx, assent.UsersCreateJSONRequestBody{Login: "oapi-codegen-none", Name: "oapi-codegen", Password: &password}))
+	must(api.UsersCreateWithResponse(ctx, assent.UsersCreateJSONRequestBody{Login: "oapi-codegen-both", Name: "oapi-codegen", Password: &password, PaymentPassword: &payment}))
+	names := []string{}
+	for _, one := range must(api.ClientsListWithResponse(ctx, nil)).JSON200.Items {
+		names = append(names, one.Name)
+	}
+	blocked := must(api.ClientsBlockWithResponse(ctx, made.JSON201.ClientId))
+	problem := must(api.ClientsShowWithResponse(ctx, "x")).ApplicationproblemJSON404
+	refused := map[string]any{"status": problem.Status, "rule": problem.Rule}
+	json.NewEncoder(os.Stdout).Encode(map[string]any{"names": names, "status": blocked.JSON200.Status, "refused": refused})
+}
+`,
+  ogen: `package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+
+	"example.com/shop/assent"
+)
+
+type token struct{}
+
+func (token) Bearer(context.Context, assent.OperationName) (assent.Bearer, error) {
+	return assent.Bearer{Token: os.Getenv("ASSENT_TOKEN")}, nil
+}
+
+${MUST}
+func main() {
+	ctx := context.Background()
+	api := must(assent.NewClient(os.Getenv("ASSENT_URL"), token{}))
+	made := must(api.ClientsCreate(ctx, &assent.ClientsCreateReq{Name: "ogen", RedirectURI: "https://go.example/callback"})).(*assent.ClientsCreateCreated)
+	user := assent.UsersCreateReq{Login: "ogen-none", Name: "ogen", Password: assent.NewOptNilString("tea-kettle-81-blue")}
+	must(api.UsersCreate(ctx, &user))
+	user.Login, user.PaymentPassword = "ogen-both", assent.NewOptNilString("violet-spoon-17-jar")
+	must(api.UsersCreate(ctx, &user))
+	names := []string{}
+	for _, one := range must(api.ClientsList(ctx, assent.ClientsListParams{})).(*assent.ClientsListOK).Items {
+		names = append(names, one.Name)
+	}
+	blocked := must(api.ClientsBlock(ctx, assent.ClientsBlockParams{ClientID: made.ClientID})).(*assent.ClientsBlockOK)
+	problem := must(api.ClientsShow(ctx, assent.ClientsShowParams{ClientID: "x"})).(*assent.ClientsShowNotFound)
+	refused := map[string]any{"status": problem.Status, "rule": problem.Rule}
+	json.NewEncoder(os.Stdout).Encode(map[string]any{"names": names, "status": blocked.Status, "refused": refused})
+}
+`,
+};
+
 it.skipIf(!isInstalled)(
   `openapi-typescript generates types for a program that compiles and works${found}`,
   async () => {
@@ -142,5 +222,22 @@ describeWith(['python3', 'openapi-python-client'], 'openapi-python-client', () =
     await run('sh', '-c', lineWith('openapi-python-client'));
     writeFileSync(join(folder, 'assent-for-operators-client/shop.py'), PYTHON);
     await expectDone(await run('python3', 'assent-for-operators-client/shop.py'), 'Python');
+  });
+});
+
+describe.each(Object.entries(GO))('%s', (generator, program) => {
+  describeWith(['go', generator], generator, () => {
+    it('generates a client for a program that compiles and works', async () => {
+      const home = join(folder, generator);
+      mkdirSync(join(home, 'assent'), { recursive: true });
+      mkdirSync(join(home, 'docs'));
+      copyFileSync(join(CHECKOUT, 'docs/openapi.json'), join(home, 'docs/openapi.json'));
+      writeFileSync(join(home, 'shop.go'), program);
+      const line = lineWith(`${generator} `).replace('-o assent.go', '-o assent/assent.go');
+      // With the network of the Go module proxy, or modules that are there already.
+      const steps = [line, 'go mod init example.com/shop', 'go mod tidy', 'go run .'];
+      const printed = await run('sh', '-ec', `cd ${generator}\n${steps.join(' >&2\n')}`);
+      await expectDone(printed, generator);
+    }, 600_000);
   });
 });

@@ -113,6 +113,22 @@ describe('the manifests for Kubernetes', () => {
     expect(after.configMap.data.BASE_URL).toBe('https://wallet.example');
   });
 
+  it.runIf(kustomize)(`name each version’s migration apart, before the servers with Argo CD ${built}`, () => {
+    const { job } = build('kustomization.yaml', '1.0.0', '1.1.0');
+    expect([build().job.name, job.name]).toEqual(['assent-migrate-1.0.0', 'assent-migrate-1.1.0']);
+    expect(job.annotations).toEqual({
+      'argocd.argoproj.io/hook': 'PreSync',
+      'argocd.argoproj.io/hook-delete-policy': 'BeforeHookCreation',
+    });
+  });
+
+  it('spread the servers over zones and machines, and name the version of the pods’ policy', () => {
+    const keys = pods[0].topologySpreadConstraints.map((one: { topologyKey: string }) => one.topologyKey);
+    expect(keys).toEqual(['topology.kubernetes.io/zone', 'kubernetes.io/hostname']);
+    const labels = find('Namespace').metadata.labels;
+    expect(labels['pod-security.kubernetes.io/enforce-version']).toMatch(/^v1\.\d+$/);
+  });
+
   // It has no schema for the Gateway API.
   const ofKubernetes = files.filter((file) => file !== 'route.yaml');
   ofKubernetes.push('admin/service.yaml', 'admin/network-policy.yaml');
@@ -130,6 +146,25 @@ describe('the manifests for Kubernetes', () => {
   const [container] = added.find(({ kind }) => kind === 'Deployment').spec.template.spec.containers;
   const [opened] = container.ports;
   const isOpened = (port: unknown) => port === opened.name || port === opened.containerPort;
+
+  it('have the operators’ API as an optional component', () => {
+    const { kind, resources, patches } = parse(read('kubernetes/admin/kustomization.yaml'));
+    expect(kind).toBe('Component');
+    const parts = [...resources, ...patches.map(({ path }: { path: string }) => path)];
+    expect(parts.toSorted()).toEqual(namesIn('admin/').toSorted());
+    const kustomization = read('kubernetes/kustomization.yaml');
+    expect(parse(kustomization).components).toBeUndefined();
+    expect(parse(kustomization.replace('# components:', 'components:')).components).toEqual(['admin']);
+    expect(JSON.stringify(manifests)).not.toContain('ADMIN_');
+  });
+
+  it('have the operators’ API listen at the port that its container names, on the pod’s network', () => {
+    const variables = container.env.map(({ name, value }: Record<string, string>) => [name, value]);
+    expect(Object.fromEntries(variables)).toEqual({
+      ADMIN_PORT: String(opened.containerPort),
+      ADMIN_HOST: '0.0.0.0',
+    });
+  });
 
   it('have one service for the operators’ API, inside the cluster, without a route and a node port', () => {
     const leading = ofKind('Service').filter(({ spec }) =>
@@ -184,6 +219,11 @@ describe.each([
     expect(maintain.command[2]).toMatch(day);
     expect(maintain.healthcheck.test).toEqual(['CMD', 'test', '-e', '/tmp/maintained']);
   });
+
+  it('has no operators’ API unless ADMIN_PORT is set', () => {
+    const set = [...readFile(file).matchAll(/\bADMIN_PORT: *(.*)/g)].map(([, value]) => value);
+    for (const value of set) expect(value).toMatch(/^\$\{ADMIN_PORT:-\}$/);
+  });
 });
 
 describe('the compose file for two replicas', () => {
@@ -195,6 +235,24 @@ describe('the compose file for two replicas', () => {
       expect(Object.keys(environment).filter((name) => !isKnown(name))).toEqual([]);
       expect(new URL(environment.DATABASE_URL).password).toBe('');
     }
+  });
+
+  it('gives a replica enough time to drain', () => {
+    for (const { environment, stop_grace_period } of replicas) {
+      expect(Number.parseInt(stop_grace_period, 10)).toBeGreaterThan(endSeconds(environment));
+    }
+  });
+
+  it('serves the metrics on a port of their own, outside the proxy', () => {
+    for (const { environment } of replicas) expect(environment.METRICS_PORT).toMatch(/^\d+$/);
+  });
+
+  it('configures the replicas’ addresses in the proxy', () => {
+    const { ASSENT_ONE, ASSENT_TWO } = services.proxy.environment;
+    const addresses = replicas.map(({ networks }) => `${networks.inside.ipv4_address}:3000`);
+    expect([ASSENT_ONE, ASSENT_TWO]).toEqual(addresses);
+    for (const name of ['ASSENT_ONE', 'ASSENT_TWO'])
+      expect(read('haproxy/haproxy.cfg')).toContain(`\${${name}-`);
   });
 });
 
@@ -208,6 +266,22 @@ describe('the units for systemd', () => {
     );
     const isUsed = (name: string) => isKnown(name) || text.includes(` \${${name}}`);
     expect(names.filter((name) => !isUsed(name))).toEqual([]);
+  });
+
+  it('let a replica override the common settings', () => {
+    const files = [...read('systemd/assent@.service').matchAll(/^EnvironmentFile=(.+)$/gm)];
+    expect(files.map(([, file]) => file)).toEqual(['/etc/assent/environment', '-/etc/assent/environment.%i']);
+  });
+
+  it('always restart a replica', () => {
+    expect(read('systemd/assent@.service')).toMatch(/^\[Unit\]\n(?:(?!\[).*\n)*StartLimitIntervalSec=0\n/m);
+    expect(read('systemd/assent@.service')).toMatch(/^Restart=always$/m);
+  });
+
+  it('read the name of the servers’ role from a file, which upgrades keep', () => {
+    const unit = read('systemd/assent-migrate.service');
+    expect(unit).toMatch(/^ExecStart=.+ migrate --server-role \$\{SERVER_ROLE\}$/m);
+    expect(unit).toMatch(/^EnvironmentFile=\/etc\/assent\/owner$/m);
   });
 
   const analyzer = versionOf(['systemd-analyze', '--version']);
@@ -284,5 +358,9 @@ describe('a shell script of deploy/systemd', () => {
     const shared = 'METRICS_PORT=1\nCURRENCY=EUR\n';
     expect(run(shared, { PORT: '3001' }).got).toMatchObject({ METRICS_PORT: '9464', CURRENCY: 'EUR' });
     expect(run(shared, { PORT: '3002' }).got).toMatchObject({ METRICS_PORT: '1', CURRENCY: 'EUR' });
+  });
+
+  it.each(['assent', 'assent-roll-out'])('has valid syntax: %s', (file) => {
+    expect(spawnSync('sh', ['-n', `${folder}systemd/${file}`], { encoding: 'utf8' }).stderr).toBe('');
   });
 });

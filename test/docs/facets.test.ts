@@ -33,7 +33,7 @@ const RULES: Readonly<Record<string, readonly [schema: Schema, accepts: (text: s
   login: [facet('login'), (text) => /^\.{1,2}$/.test(text) || passes(() => registration.checkLogin(text))],
   external_id: [facet('external_id'), (text) => passes(() => registration.checkExternalId(text))],
   id: [facet('id'), (text) => passes(() => registration.checkClientId(text))],
-  secret: [facet('secret'), (text) => passes(() => registration.checkIssued('secret', text))],
+  secret: [facet('secret'), (text) => passes(() => registration.checkExistingSecret('secret', text))],
   password: [facet('password'), (text) => registration.passwordProblem(text) === null],
   redirect_uri: [facet('redirect_uri'), (text) => redirectUriProblem(text) === undefined],
   site: [facet('site'), (text) => passes(() => registration.checkClientSettings({ site: text }))],

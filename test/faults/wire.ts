@@ -1,6 +1,6 @@
 import { inflateRawSync } from 'node:zlib';
 import { hexOf, sha256 } from '../../src/secrets/digest.ts';
-import { grantIdFor, parseToken } from '../../src/secrets/tokens.ts';
+import { deriveGrantId, parseToken } from '../../src/secrets/tokens.ts';
 import type { Answer } from '../support/http/agent.ts';
 import type { Act, Asked, Entry } from './evidence.ts';
 
@@ -59,7 +59,7 @@ function decisionOn(fields: URLSearchParams, userId: string): What {
   const clientId = asked.get('client_id') ?? '';
   return {
     act: fields.get('decision') === 'reject' ? 'reject' : 'approve',
-    key: grantIdFor(userId, clientId, asked.get('instance_name')),
+    key: deriveGrantId(userId, clientId, asked.get('instance_name')),
     userId,
     clientId,
     form: pageOf(fields.get('decision_token') ?? fields.get('decision') ?? ''),

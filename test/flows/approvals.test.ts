@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/secrets/digest.ts';
-import { grantIdFor } from '../../src/secrets/tokens.ts';
+import { deriveGrantId } from '../../src/secrets/tokens.ts';
 import { type Approval, approveGrant } from '../../src/store/authorize/approvals.ts';
 import { rejectGrant } from '../../src/store/authorize/rejections.ts';
 import { openDatabase } from '../../src/store/database/database.ts';
@@ -126,7 +126,7 @@ describe('concurrent approvals', () => {
     const proof = { by: 'payment_password', hash: 'hash' } as const;
     const decided = { ...approvalOf(client, user), ...SPENDING, sessionHash: sha256(cookie), proof };
     const tab = async (instanceName: string, pool: pg.Pool) => {
-      const grantId = grantIdFor(userId, client.clientId, instanceName);
+      const grantId = deriveGrantId(userId, client.clientId, instanceName);
       for (let revision = 0; revision < 40; revision += 1) {
         const page = sha256(`${instanceName} ${revision}`);
         const decision = { ...decided, instanceName, grantId, revision, page, codeHash: page };
@@ -148,7 +148,7 @@ describe('approvals of many users', () => {
     const { instanceName = null, clientId = client.clientId } = given;
     return {
       ...approvalOf(client, { userId }),
-      grantId: grantIdFor(userId, clientId, instanceName),
+      grantId: deriveGrantId(userId, clientId, instanceName),
       sessionHash: sha256(cookie),
       page: sha256(`page of ${userId}`),
       codeHash: sha256(randomBytes(8).toString('hex')),

@@ -4,7 +4,7 @@ import { introspect as ask } from '../../src/flows/token/introspect.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { parseToken } from '../../src/secrets/tokens.ts';
 import { transaction } from '../../src/store/database/database.ts';
-import { noteGrantUses } from '../../src/store/token/introspection.ts';
+import { recordGrantUses } from '../../src/store/token/introspection.ts';
 import { actorsAt } from '../support/account.ts';
 import { introspect, obtainToken } from '../support/flow.ts';
 import { doingBefore } from '../support/postgres/intercept.ts';
@@ -84,7 +84,7 @@ describe('the last-used day of an authorization', () => {
       [token, null],
       [next, true],
     ] as const) {
-      noteGrantUses(pool, [{ grantId, tokenHash: sha256(noted) }]);
+      recordGrantUses(pool, [{ grantId, tokenHash: sha256(noted) }]);
       await settle();
       expect(await isUsed(grantId)).toBe(used);
     }
@@ -123,7 +123,7 @@ describe('the last-used day of an authorization', () => {
     });
     const noted = () => expect.poll(() => notes, { interval: 10 });
     for (const _round of [1, 2, 3]) {
-      noteGrantUses(db, [{ grantId, tokenHash: sha256(token) }]);
+      recordGrantUses(db, [{ grantId, tokenHash: sha256(token) }]);
       await noted().toBe(1);
       await settle(); // takes a round of another pool
     }

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { findUserSessions } from '../../src/flows/account/userSessions.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
-import { grantIdFor } from '../../src/secrets/tokens.ts';
+import { deriveGrantId } from '../../src/secrets/tokens.ts';
 import { type Approval, approveGrant, type Proof } from '../../src/store/authorize/approvals.ts';
 import { findUser } from '../../src/store/common/users.ts';
 import { transaction } from '../../src/store/database/database.ts';
@@ -36,7 +36,7 @@ const ofProvider = (sub: string): Proof => ({ by: 'provider', sub });
 
 /** Hands a first approval to the statement, by default of what spends. */
 function approve(proof: Proof, given: Partial<Approval> = {}) {
-  const grantId = grantIdFor(by.user.userId, client.clientId, null);
+  const grantId = deriveGrantId(by.user.userId, client.clientId, null);
   const decided = { grantId, scope: SPENDING, sessionHash: by.session.sessionHash, codeHash: sha256('code') };
   return approveGrant(pool, { ...approvalOf(client, by.user), ...decided, proof, ...given });
 }

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { OutcomeNote } from '../../src/http/browser/outcomes.ts';
-import { type Cause, deadEndTexts } from '../../src/http/pages/errorPage.ts';
+import { type Cause, errorPageTexts } from '../../src/http/pages/errorPage.ts';
 import { type Texts, withValues } from '../../src/languages/languages.ts';
 import type { OAuthErrorCode } from '../../src/rules/common/refusals.ts';
 import { fieldsFor, follow, whileLocked as whileTableLocked } from '../support/account.ts';
@@ -291,7 +291,7 @@ export const errorSample =
     const ofRequest = Object.hasOwn(texts.errors.reasons, cause) ? INVALID.code : null;
     const { code = ofRequest, parameter = null, nameless = false } = ERRORS[cause];
     const known = { cause, code, clientName: nameless ? null : SHOP, parameter };
-    const words = deadEndTexts(known, texts, { pressed, again });
+    const words = errorPageTexts(known, texts, { pressed, again });
     return { name: 'error', ...words, code, reference: 'k3v9-7qxp', explained: null };
   };
 

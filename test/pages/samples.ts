@@ -5,7 +5,7 @@ import type { UserSession } from '../../src/flows/account/userSessions.ts';
 import type { Warning } from '../../src/flows/account/warnings.ts';
 import type { ConsentStep } from '../../src/flows/authorize/authorize.ts';
 import { openProvider } from '../../src/flows/common/provider.ts';
-import { type PageLanguage, toPasswords } from '../../src/http/describe/describe.ts';
+import { type PageLanguage, passwordLinks } from '../../src/http/describe/describe.ts';
 import { describeClient, describeGranted } from '../../src/http/describe/describeGranted.ts';
 import { describeWarnings } from '../../src/http/describe/describeWarnings.ts';
 import { describeApplication } from '../../src/http/pages/account/accountPage.ts';
@@ -18,7 +18,7 @@ import { BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
 import { parseDirectory } from '../../src/rules/face/directory.ts';
 import type { Logo } from '../../src/rules/face/logo.ts';
 import { type Client, logoPath } from '../../src/rules/request/client.ts';
-import { spends } from '../../src/rules/scope/scope.ts';
+import { hasSpendingRight } from '../../src/rules/scope/scope.ts';
 import { parseScope } from '../rules/rubles.ts';
 import { requestOf } from '../support/flow.ts';
 import { svg } from '../support/pictures.ts';
@@ -176,7 +176,7 @@ function access(asked: Asked): ConsentStep {
   return {
     step: 'consent',
     decisionToken: 'decision.token',
-    needsConfirmation: (hasPaymentPassword || requiresPaymentPassword) && spends(rights),
+    needsConfirmation: (hasPaymentPassword || requiresPaymentPassword) && hasSpendingRight(rights),
     mayHold: true,
     revision: 0,
     authorizationRequest: {
@@ -310,8 +310,8 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       clientName,
       clientLogo: null,
       isBlocked,
-      canSpend: !isBlocked && authorizations.some(({ rights }) => spends(rights)),
-      spending: authorizations.map(({ rights }) => rights).filter(spends),
+      canSpend: !isBlocked && authorizations.some(({ rights }) => hasSpendingRight(rights)),
+      spending: authorizations.map(({ rights }) => rights).filter(hasSpendingRight),
       authorizations: authorizations.map((one) => ({ ...one, clientName, isBlocked })),
       live: authorizations.length,
       lastUsedOn: authorizations.length > 0 ? (authorizations[0]?.lastUsedOn ?? null) : '2026-11-21',
@@ -401,7 +401,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     sessions: describeSessions(sessions, new Date('2026-11-22T09:00:00Z'), words),
     endOthersToken: sessions.length > 1 ? 'end-others.token' : null,
     warnings: null,
-    passwords: toPasswords(words, true),
+    passwords: passwordLinks(words, true),
     isUnguarded: false,
     done: null,
     ways: [],
@@ -649,7 +649,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     'account, everything stopped': account([], {
       title: texts.stop.titleDone,
       done: texts.stop.done,
-      ways: toPasswords(words, true),
+      ways: passwordLinks(words, true),
     }),
     'account, not everything stopped': account([diary], {
       title: texts.stop.titleUndone,
@@ -687,7 +687,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       warnings: warnings(['payment_password_guessed', 'password_guessed', 'payment_confirmed']),
     }),
     'security, this browser only': security([{ ...thisSession, network: null }], {
-      passwords: toPasswords(words, false),
+      passwords: passwordLinks(words, false),
       isUnguarded: true,
       done: texts.security.changed,
       ways: [{ href: '/oauth/account', text: texts.account.title }],

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { grantIdFor } from '../../src/secrets/tokens.ts';
+import { deriveGrantId } from '../../src/secrets/tokens.ts';
 import { transaction } from '../../src/store/database/database.ts';
 import { ownDatabase, useDatabase } from '../support/postgres/database.ts';
 import { waitForLocks } from '../support/postgres/locks.ts';
@@ -54,7 +54,7 @@ it('an import waits for a concurrent approval of the same authorization, keeping
     await approving.query(
       `insert into grants (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri, code_hash, code_expires_at, confirmed_at)
        values ($1, $2, 'shop', 'second', 1, 'account-info', 'u:', sha256('code'), now() + interval '50 s', now())`,
-      [grantIdFor(userId, 'shop', 'second'), userId],
+      [deriveGrantId(userId, 'shop', 'second'), userId],
     );
     const importing = json(`grant import ${fileOf(tokens)}`);
     await waitForLocks(database.pool, 1);

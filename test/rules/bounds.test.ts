@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BUILT_IN_RIGHTS } from '../../src/rules/scope/rights.ts';
-import { spends } from '../../src/rules/scope/scope.ts';
+import { hasSpendingRight } from '../../src/rules/scope/scope.ts';
 import { boundsOf } from '../../src/rules/spending/bounds.ts';
 import { forAny, rights } from './arbitraries.ts';
 import { parseScope } from './rubles.ts';
@@ -34,7 +34,7 @@ describe('the list of what an application can’t do', () => {
   it('begins with spending, ends with passwords and other applications, and is short', () => {
     forAny(rights, (list) => {
       const bounds = boundsOf(list, BUILT_IN_RIGHTS);
-      expect(bounds[0]).toBe(spends(list) ? 'spend_more' : 'spend');
+      expect(bounds[0]).toBe(hasSpendingRight(list) ? 'spend_more' : 'spend');
       expect(bounds.slice(-2)).toEqual(['see_passwords', 'open_to_others']);
       expect(bounds.length).toBeLessThanOrEqual(5);
       expect(new Set(bounds).size).toBe(bounds.length);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseCatalogue } from '../../src/languages/catalogue.ts';
 import { parseRequestedScope } from '../../src/rules/request/scopeRules.ts';
 import { type RightData, rightData } from '../../src/rules/scope/rightData.ts';
-import { BUILT_IN_RIGHTS, type Kinds, LIFTABLE } from '../../src/rules/scope/rights.ts';
+import { BUILT_IN_RIGHTS, LIFTABLE, type RightKinds } from '../../src/rules/scope/rights.ts';
 import { formatScope, type Right } from '../../src/rules/scope/scope.ts';
 import { boundsOf } from '../../src/rules/spending/bounds.ts';
 import { anyRights, catalogueFile, forAny, rights, rightsAmong } from './arbitraries.ts';
@@ -16,7 +16,7 @@ import { OFFER, parseScope } from './rubles.ts';
 const ANYBODY = { allowedRights: null, most: null };
 const DEFAULT_LIMITS = [OFFER.defaultLimit, { days: 7, sum: '50.5' }, { days: 1, sum: '3000.00' }];
 
-const asked = (scope: string, catalogue: Kinds, defaultLimit = OFFER.defaultLimit) =>
+const asked = (scope: string, catalogue: RightKinds, defaultLimit = OFFER.defaultLimit) =>
   parseRequestedScope(scope, { ...OFFER, catalogue, defaultLimit }, ANYBODY);
 
 /** Any catalogue, with some of its rights. */

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   answerLocation,
+  countStates,
   redirectUriDoubt,
   redirectUriMismatch,
   redirectUriProblem,
-  statesIn,
-  withPortOf,
+  withLoopbackPortOf,
 } from '../../src/rules/request/redirectUri.ts';
 import { anyString, character, forAny, text } from './arbitraries.ts';
 
@@ -95,15 +95,15 @@ describe('contract 2.2: the comparison of a redirect_uri with appended parameter
   it('accepts state, in any spelling, unless the registered URI has it', () => {
     for (const state of ['state=x', 'STATE=x', 'state[]=x', ';state=x', 'sta%74e=x', 'x=1;state', 'state']) {
       expect(redirectUriMismatch(PLAIN, `${PLAIN}?${state}`)).toBeNull();
-      expect(statesIn(`${PLAIN}?${state}`)).toBe(1);
+      expect(countStates(`${PLAIN}?${state}`)).toBe(1);
       const registered = `${PLAIN}?user=1`;
       expect(redirectUriMismatch(registered, `${registered}&${state}`)).toBeNull();
       expect(redirectUriMismatch(`${PLAIN}?State=y`, `${PLAIN}?State=y&${state}`)?.[0]).toBe(
         'redirect_uri_appended',
       );
     }
-    expect(statesIn(`${PLAIN}?my_state=1&next=/?state=2`)).toBe(0);
-    expect(statesIn(`${PLAIN}?state[0]=1&State[1]=2;state`)).toBe(3);
+    expect(countStates(`${PLAIN}?my_state=1&next=/?state=2`)).toBe(0);
+    expect(countStates(`${PLAIN}?state[0]=1&State[1]=2;state`)).toBe(3);
   });
 
   it('refuses a redirect_uri that is too long', () => {
@@ -134,7 +134,7 @@ describe('RFC 8252 section 7.3: the comparison of loopback redirect URIs of an O
   const [V4, V6, NO_PATH] = ['http://127.0.0.1:9/cb', 'http://[::1]:9/cb', 'http://127.0.0.1:9'];
   const V4_QUERY = `${V4}?user=7`;
   const mismatch = (registered: string, sent: string) =>
-    redirectUriMismatch(registered, withPortOf(registered, sent));
+    redirectUriMismatch(registered, withLoopbackPortOf(registered, sent));
 
   const ports = (...texts: string[]) => texts.map((port) => `http://127.0.0.1:${port}/cb`);
   const hosts = (...texts: string[]) => texts.map((host) => `http://${host}:8/cb`);
@@ -182,7 +182,7 @@ describe('RFC 8252 section 7.3: the comparison of loopback redirect URIs of an O
       if (!/[\d/?&]/.test(more)) expect(mismatch(registered, sent + more)).not.toBeNull();
     });
     forAny(anyString, anyString, (registered, sent) => {
-      expect(withPortOf(registered, sent)).toBe(sent);
+      expect(withLoopbackPortOf(registered, sent)).toBe(sent);
     });
   });
 });
@@ -265,10 +265,12 @@ describe('the authorization response', () => {
       const sent = more === '' ? registered : `${registered}${registered.includes('?') ? '&' : '?'}${more}`;
       return { registered, sent };
     })
-    .filter(({ registered, sent }) => redirectUriMismatch(registered, sent) === null && statesIn(sent) < 2);
+    .filter(
+      ({ registered, sent }) => redirectUriMismatch(registered, sent) === null && countStates(sent) < 2,
+    );
   const answered = fc
     .tuple(accepted, fc.option(text()))
-    .map(([uris, state]) => ({ ...uris, state: statesIn(uris.sent) === 0 ? state : null }));
+    .map(([uris, state]) => ({ ...uris, state: countStates(uris.sent) === 0 ? state : null }));
 
   it('reaches any accepted redirect URI: same origin and path, every registered parameter, each response parameter once', () => {
     const answerName = fc.constantFrom('code', 'error');
@@ -283,7 +285,7 @@ describe('the authorization response', () => {
       for (const key of home.searchParams.keys()) {
         expect(location.searchParams.getAll(key)).toEqual(home.searchParams.getAll(key));
       }
-      expect(statesIn(printed)).toBeLessThan(2);
+      expect(countStates(printed)).toBeLessThan(2);
       if (state !== null) expect(location.searchParams.getAll('state')).toEqual([state]);
       const expected: Record<string, string[]> = { [name]: [value] };
       for (const reserved of RESERVED) {

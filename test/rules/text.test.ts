@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import unhomoglyph from 'unhomoglyph';
 import { describe, expect, it } from 'vitest';
-import { findUnclear, findUnclearInName, withinQuotation } from '../../src/rules/common/text.ts';
+import { findUnclear, findUnclearCharacter, withInnerQuotes } from '../../src/rules/common/text.ts';
 import { forAny } from './arbitraries.ts';
 
 /** White space, invisible characters and those that turn the direction of writing: one of each kind, and some often forgotten. */
@@ -26,28 +26,29 @@ describe('scopes.md: the check for invisible or ambiguous characters', () => {
       forAny(clear, clear, (before, after) => {
         const at = [...before].length + 1;
         expect(findUnclear(before + character + after)).toBe(`U+${codePoint} at character ${at}`);
-        if (UNCLEAR.includes(character)) expect(findUnclearInName(before + character + after)).toBeDefined();
+        if (UNCLEAR.includes(character))
+          expect(findUnclearCharacter(before + character + after)).toBeDefined();
       });
     },
   );
 
   it('finds a combining mark that has no letter before it', () => {
     expect(findUnclear('\u0301a')).toBe('U+0301 at character 1');
-    expect(findUnclearInName('\u0489')).toBe('U+0489 at character 1');
+    expect(findUnclearCharacter('\u0489')).toBe('U+0489 at character 1');
   });
 
   it.each(['', '~', 'Магазин«Ромашка»', 'متجر', 'חנות', '商店', '👩', 'e\u0301', '１２', 'x'.repeat(9)])(
     'accepts %j',
     (text) => {
       expect(findUnclear(text)).toBeUndefined();
-      expect(findUnclearInName(text)).toBeUndefined();
+      expect(findUnclearCharacter(text)).toBeUndefined();
     },
   );
 
   it.each(['a b', 'Иван Петров', '👩‍👧', '👩🏽‍💻 work', '❤️', '1️⃣', '🏳️‍🌈', 'می‌خواهم', 'क्‍ष', 'ශ්‍රී ලංකා'])(
     'accepts the spaces and joiners that words, scripts and emoji need in a name: %j',
     (name) => {
-      expect(findUnclearInName(name)).toBeUndefined();
+      expect(findUnclearCharacter(name)).toBeUndefined();
     },
   );
 
@@ -58,7 +59,7 @@ describe('scopes.md: the check for invisible or ambiguous characters', () => {
     ...['a  b', 'a\u200db', 'anna\ufe0f', '1\ufe0f', '\ufe0f'],
     ...['👩\u200da', 'a\u200d👩', '👩\u200d\u200d👧', 'क\u200d\u200dक'],
   ])('finds needless spaces and joiners in a name: %j', (name) => {
-    expect(findUnclearInName(name)).toBeDefined();
+    expect(findUnclearCharacter(name)).toBeDefined();
   });
 });
 
@@ -73,7 +74,7 @@ describe('a text in quotation marks', () => {
     // Two yods are a letter of Yiddish words, and a Vedic sign stands above others only.
     const ends = marks.filter((mark) => !isAlone(mark) && !/[\u05F2\u1CD3]/.test(mark));
     expect(ends.length).toBeGreaterThan(30);
-    expect(ends.filter((mark) => withinQuotation(`a${mark}b`) !== 'a�b')).toEqual([]);
+    expect(ends.filter((mark) => withInnerQuotes(`a${mark}b`) !== 'a�b')).toEqual([]);
   });
 
   it('keeps a single apostrophe, but no pair of characters that look like apostrophes', () => {
@@ -82,8 +83,8 @@ describe('a text in quotation marks', () => {
       (mark) => unhomoglyph(mark) === "'" && !/[\u05D9\u144A\u16CC]|\p{M}|[\u{16F51}\u{16F52}]/u.test(mark),
     );
     expect(strokes.length).toBeGreaterThan(30);
-    expect(strokes.filter((mark) => withinQuotation(`a${mark}b`) !== `a${mark}b`)).toEqual([]);
-    expect(strokes.filter((mark) => withinQuotation(`a${mark}'b`) !== 'a�b')).toEqual([]);
-    for (const two of ['❯❯', '⟩⟩', '’\u0301’', '⋙']) expect(withinQuotation(`a${two}b`)).toBe('a�b');
+    expect(strokes.filter((mark) => withInnerQuotes(`a${mark}b`) !== `a${mark}b`)).toEqual([]);
+    expect(strokes.filter((mark) => withInnerQuotes(`a${mark}'b`) !== 'a�b')).toEqual([]);
+    for (const two of ['❯❯', '⟩⟩', '’\u0301’', '⋙']) expect(withInnerQuotes(`a${two}b`)).toBe('a�b');
   });
 });

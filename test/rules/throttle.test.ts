@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   type CounterState,
-  POLICIES,
-  type Policy,
+  THROTTLE_POLICIES,
+  type ThrottlePolicy,
   waitSeconds,
   withAttempt,
   withoutAttempt,
@@ -13,11 +13,11 @@ import { forAny } from './arbitraries.ts';
 const NOW = new Date('2026-11-20T12:00:00Z');
 const NEW: CounterState = { slot: 1, level: 0, countedAt: NOW, freeAt: NOW, now: NOW };
 
-const policy = fc.constantFrom<Policy[]>(...Object.values(POLICIES));
+const policy = fc.constantFrom<ThrottlePolicy[]>(...Object.values(THROTTLE_POLICIES));
 const attempts = fc.nat({ max: 1_100 });
 const elapsedSeconds = fc.nat({ max: 10_000 });
 
-function afterAttempts(count: number, by: Policy): CounterState {
+function afterAttempts(count: number, by: ThrottlePolicy): CounterState {
   let counter = NEW;
   for (let n = 0; n < count; n += 1) counter = withAttempt(counter, by);
   return counter;
@@ -29,7 +29,7 @@ function readLater(counter: CounterState, seconds: number): CounterState {
 }
 
 describe('the wait before the next password attempt', () => {
-  it.each(Object.entries(POLICIES))(
+  it.each(Object.entries(THROTTLE_POLICIES))(
     'doubles after the free attempts, up to the maximum of the policy: %s',
     (_kind, by) => {
       const waits = Array.from({ length: 12 }, (_, more) =>

@@ -5,24 +5,25 @@ const {
   BATCH_WAIT_MS,
   LOCK_MS,
   STATEMENT_MS,
-  DECIDE_WITHIN_MS: DECISION_MS,
+  DECIDE_WITHIN_MS,
   DATABASE_MS,
   ANSWER_MS,
   DECIDING_STATEMENT_MS,
 } = timeouts;
-const { STILL_ASKED_MS, IDLE_GRACE_MS, DRAIN_MS, END_MS, endMs, MIGRATION_LOCK_MS } = timeouts;
+const { MAX_STILL_ACCEPTING_MS, IDLE_GRACE_MS, IN_FLIGHT_GRACE_MS, END_MS, endMs, MIGRATION_LOCK_MS } =
+  timeouts;
 
 /** The time that `docker stop` and Kubernetes leave by default. */
 const CONTAINER_STOP_MS = 10_000;
 
 it('each time limit of a request leaves time for the limits within it', () => {
   expect(BATCH_WAIT_MS, 'a lock may be waited for after the batch').toBeLessThanOrEqual(
-    DECISION_MS - LOCK_MS,
+    DECIDE_WITHIN_MS - LOCK_MS,
   );
   expect(MIGRATION_LOCK_MS, 'a request may wait behind a migration that waits').toBeLessThan(LOCK_MS);
   expect(LOCK_MS, 'a lock is given up before its statement').toBeLessThan(STATEMENT_MS);
   expect(STATEMENT_MS, 'PostgreSQL ends a statement before we give it up').toBeLessThan(DATABASE_MS);
-  expect(DECISION_MS + LOCK_MS, 'what was decided at the last moment is still answered').toBeLessThan(
+  expect(DECIDE_WITHIN_MS + LOCK_MS, 'what was decided at the last moment is still answered').toBeLessThan(
     ANSWER_MS,
   );
   expect(ANSWER_MS, 'no caller is told "not done" of what we no longer wait for').toBeLessThan(
@@ -31,8 +32,8 @@ it('each time limit of a request leaves time for the limits within it', () => {
 });
 
 it('the process drains and ends before a container is killed', () => {
-  expect(DRAIN_MS).toBeGreaterThanOrEqual(ANSWER_MS);
-  expect(IDLE_GRACE_MS + DRAIN_MS).toBeLessThan(END_MS);
+  expect(IN_FLIGHT_GRACE_MS).toBeGreaterThanOrEqual(ANSWER_MS);
+  expect(IDLE_GRACE_MS + IN_FLIGHT_GRACE_MS).toBeLessThan(END_MS);
   expect(endMs(0)).toBeLessThan(CONTAINER_STOP_MS);
-  expect(5_000 + STILL_ASKED_MS + IDLE_GRACE_MS + DRAIN_MS).toBeLessThan(endMs(5_000));
+  expect(5_000 + MAX_STILL_ACCEPTING_MS + IDLE_GRACE_MS + IN_FLIGHT_GRACE_MS).toBeLessThan(endMs(5_000));
 });

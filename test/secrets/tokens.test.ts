@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/secrets/digest.ts';
-import { formatToken, grantIdFor, parseToken, type TokenKind } from '../../src/secrets/tokens.ts';
+import { deriveGrantId, formatToken, parseToken, type TokenKind } from '../../src/secrets/tokens.ts';
 import { forAny } from '../rules/arbitraries.ts';
 
 const PREFIX: Record<TokenKind, string> = { code: 'assent_ac_', token: 'assent_at_' };
@@ -46,8 +46,8 @@ describe('codes and access tokens', () => {
 
 describe('contract 1.5 and 8: the id of the grant for a user, an application and an instance', () => {
   it('is stable: the first bytes of a SHA-256 as a UUID', () => {
-    expect(grantIdFor('user-1', 'client-1', null)).toBe('5485b674-03aa-7716-c670-47801fab384b');
-    expect(grantIdFor('user-1', 'client-1', 'anna')).toBe('929d241b-5c66-34a8-aac4-257a9734ba22');
+    expect(deriveGrantId('user-1', 'client-1', null)).toBe('5485b674-03aa-7716-c670-47801fab384b');
+    expect(deriveGrantId('user-1', 'client-1', 'anna')).toBe('929d241b-5c66-34a8-aac4-257a9734ba22');
   });
 
   it('differs if and only if the user, the application or the instance differs', () => {
@@ -58,8 +58,8 @@ describe('contract 1.5 and 8: the id of the grant for a user, an application and
     const grant = fc.tuple(part, part, fc.option(part));
     forAny(grant, grant, (one, other) => {
       const same = one.every((value, index) => value === other[index]);
-      expect(grantIdFor(...one) === grantIdFor(...other)).toBe(same);
-      expect(grantIdFor(...one)).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+      expect(deriveGrantId(...one) === deriveGrantId(...other)).toBe(same);
+      expect(deriveGrantId(...one)).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
     });
   });
 });

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { transaction, withConnection } from '../../src/store/database/database.ts';
-import { isDatabaseAway } from '../../src/store/database/errors.ts';
+import { isDatabaseUnavailable } from '../../src/store/database/errors.ts';
 import { queryPages, send } from '../../src/store/database/query.ts';
 import { statement } from '../../src/store/database/statement.ts';
 import { ownPool, useDatabase } from '../support/postgres/database.ts';
@@ -18,7 +18,7 @@ const name = new URL(database.url).pathname.slice(1);
 const TEN_THOUSAND_ROWS = 'select n, md5(n::text) as text from generate_series(1, 10000) n';
 
 const meansAway = async (promise: Promise<unknown>) =>
-  isDatabaseAway(await promise.catch((error: unknown) => error));
+  isDatabaseUnavailable(await promise.catch((error: unknown) => error));
 
 describe('an unreachable database', () => {
   it('is distinguished from an internal error by PostgreSQL’s error code', async () => {
@@ -34,7 +34,9 @@ describe('an unreachable database', () => {
     expect(await meansAway(nowhere.query('select 1'))).toBe(true);
     const noSocket = new pg.Pool({ host: '/nonexistent' });
     expect(await meansAway(noSocket.query('select 1'))).toBe(true);
-    expect(isDatabaseAway(Object.assign(new Error(), { code: 'ENOENT', syscall: 'open' }))).toBe(false);
+    expect(isDatabaseUnavailable(Object.assign(new Error(), { code: 'ENOENT', syscall: 'open' }))).toBe(
+      false,
+    );
   });
 });
 

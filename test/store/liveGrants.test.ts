@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { grantState, isLive } from '../../src/rules/account/grantState.ts';
-import { formatScope, spends } from '../../src/rules/scope/scope.ts';
-import { spendsIn } from '../../src/store/common/grants.ts';
+import { formatScope, hasSpendingRight } from '../../src/rules/scope/scope.ts';
+import { spendsSql } from '../../src/store/common/grants.ts';
 import { anyRights } from '../rules/arbitraries.ts';
 import { parseScope } from '../rules/rubles.ts';
 import { useDatabase } from '../support/postgres/database.ts';
@@ -12,7 +12,7 @@ const { pool } = await useDatabase();
 /** Whether each scope spends by PostgreSQL, in one statement. */
 async function found(scopes: readonly string[]): Promise<boolean[]> {
   const { rows } = await pool.query<{ found: boolean }>(
-    `select ${spendsIn('scope')} as found from unnest($1::text[]) with ordinality s (scope, at) order by at`,
+    `select ${spendsSql('scope')} as found from unnest($1::text[]) with ordinality s (scope, at) order by at`,
     [scopes],
   );
   return rows.map((row) => row.found);
@@ -27,7 +27,7 @@ it('PostgreSQL and the TypeScript rules agree on which scopes include a payment 
   const scopes = fc.array(scope, { minLength: 300, maxLength: 300 });
   await fc.assert(
     fc.asyncProperty(scopes, async (given) => {
-      expect(await found(given)).toEqual(given.map((one) => spends(parseScope(one))));
+      expect(await found(given)).toEqual(given.map((one) => hasSpendingRight(parseScope(one))));
     }),
     { numRuns: 5 },
   );
@@ -44,7 +44,7 @@ it.each<[boolean, ...string[]]>([
   [false, 'a("b.limit(1,5)","phone")', 'a("\n payment-p2p\n")', String.raw`a("\" payment-shop")`],
   [false, String.raw`a("\\\" payment-shop \\")`, String.raw`a("\"") b("\".limit(1,5)")`],
 ])('SQL and TypeScript agree on payment rights (expected: %s): %j, %j …', async (spending, ...scopes) => {
-  expect(scopes.map((one) => spends(parseScope(one)))).toEqual(scopes.map(() => spending));
+  expect(scopes.map((one) => hasSpendingRight(parseScope(one)))).toEqual(scopes.map(() => spending));
   expect(await found(scopes)).toEqual(scopes.map(() => spending));
 });
 

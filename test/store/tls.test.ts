@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { CLEAN_ENVIRONMENT, findBinaries, openBinaries } from '../../src/trial/postgres/cluster.ts';
+import { CLEAN_ENVIRONMENT, findBinaries, makeBinariesAccessible } from '../../src/trial/postgres/cluster.ts';
 import { findClusterFolder } from '../../src/trial/postgres/clusterFolder.ts';
 import { readPostmaster } from '../../src/trial/postgres/postmaster.ts';
 import { ownPool } from '../support/postgres/database.ts';
@@ -93,7 +93,7 @@ async function startTlsPostgres() {
     ssl_ca_file: join(folder, 'ca.crt'),
   };
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const binaries = await openBinaries(findBinaries(), runAs);
+  const binaries = await makeBinariesAccessible(findBinaries(), runAs);
   const command = [join(binaries.folder, 'bin', 'postgres'), '-D', cluster, ...options];
   const postgres = await startProgram(command, port, { ...runAs, cwd: '/', env: CLEAN_ENVIRONMENT });
   await vi.waitUntil(() => readPostmaster(cluster)?.isReady, PATIENCE);

@@ -1,6 +1,6 @@
 import { expiresSoon, tokenExpiresAt } from '../../rules/common/lifetimes.ts';
 import { MAX_SHOWN_SCOPE_CHARACTERS } from '../../rules/common/limits.ts';
-import { grantedRights, type Right, spends } from '../../rules/scope/scope.ts';
+import { grantedRights, hasSpendingRight, type Right } from '../../rules/scope/scope.ts';
 import { UUID } from '../../secrets/tokens.ts';
 import {
   type AccountClient,
@@ -97,7 +97,7 @@ function clientOf({ currency }: Context, client: AccountClient) {
   const { clientId, scopes } = client;
   const isBlocked = client.clientStatus === 'blocked';
   const spending =
-    scopes?.map((scope) => grantedRights({ clientId, scope }, currency)).filter(spends) ?? null;
+    scopes?.map((scope) => grantedRights({ clientId, scope }, currency)).filter(hasSpendingRight) ?? null;
   return { ...client, isBlocked, spending, canSpend: !isBlocked && spending?.length !== 0 };
 }
 

@@ -1,7 +1,7 @@
 import type { Caller } from '../../rules/common/caller.ts';
-import { isAccountStopped } from '../../store/account/accountGrants.ts';
+import { countStoppedAccount } from '../../store/account/accountGrants.ts';
 import { deleteOtherSessions } from '../../store/account/userSessions.ts';
-import { countDecision } from '../../store/common/decisions.ts';
+import { tryCountDecision } from '../../store/common/decisions.ts';
 import { revokeGrantOfUser, revokeGrantsOfUser } from '../../store/token/revocations.ts';
 import type { Context } from '../common/context.ts';
 import { formOf, signForm, verifyForm } from '../common/signedForm.ts';
@@ -42,7 +42,7 @@ export async function disconnectAll(
   clientId: string | null,
   caller: Caller,
 ) {
-  if (!(await countDecision(db, userId))) return false;
+  if (!(await tryCountDecision(db, userId))) return false;
   let hasMore: boolean;
   do {
     hasMore = await revokeGrantsOfUser(db, { userId, clientId, ...caller });
@@ -50,7 +50,7 @@ export async function disconnectAll(
   return true;
 }
 
-export function stopToken(context: Context, session: Session): string {
+export function createStopToken(context: Context, session: Session): string {
   return signForm(context, formOf('stop-everything', session));
 }
 
@@ -74,5 +74,5 @@ export async function stopEverything(
 
 /** True if only this browser can act on the user's account. */
 export async function isEverythingStopped({ db }: Context, { user, sessionHash }: Session): Promise<boolean> {
-  return (await isAccountStopped(db, { userId: user.userId, sessionHash })) > 0;
+  return (await countStoppedAccount(db, { userId: user.userId, sessionHash })) > 0;
 }

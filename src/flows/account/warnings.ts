@@ -1,7 +1,7 @@
 import { findWarningEvents, WARNING_KINDS, type WarningRow } from '../../store/account/history.ts';
 import type { Context } from '../common/context.ts';
 import { formOf, signForm, verifyForm } from '../common/signedForm.ts';
-import { changeSeen, type Seen, seenBy, seenIdOf } from '../signIn/seenWarnings.ts';
+import { changeSeen, readSeen, type Seen, seenSessionId } from '../signIn/seenWarnings.ts';
 import type { Session } from '../signIn/session.ts';
 import { eventsOf, type HistoryEvent, type HistoryKind } from './history.ts';
 
@@ -15,7 +15,7 @@ const COMMITTED_MS = 60_000;
 /** Mostly the user's own acts: a warning asks about them, but the history does not mark them. */
 const OWN_ACTS: readonly HistoryKind[] = ['approved', 'approved_again', 'signed_in'];
 
-export function isAlarming(kind: HistoryKind): boolean {
+export function isSuspicious(kind: HistoryKind): boolean {
   return (WARNING_KINDS as readonly HistoryKind[]).includes(kind) && !OWN_ACTS.includes(kind);
 }
 
@@ -32,7 +32,7 @@ export type Warnings = NonNullable<Awaited<ReturnType<typeof findWarnings>>>;
 
 /** The warnings not seen in this browser; null for none. @param cookie of the browser, null for none */
 export async function findWarnings(context: Context, session: Session, cookie: string | null) {
-  const rows = await findUnseen(context, session, seenBy(session, cookie), MAX_WARNINGS_SHOWN);
+  const rows = await findUnseen(context, session, readSeen(session, cookie), MAX_WARNINGS_SHOWN);
   const warnings = eventsOf(rows, context.currency).map(({ kind, ...event }): Warning => {
     if (kind !== 'approved' && kind !== 'approved_again') return { ...event, kind };
     return { ...event, kind: event.confirmedBy === 'provider' ? 'provider_confirmed' : 'payment_confirmed' };
@@ -48,7 +48,7 @@ export async function findWarnings(context: Context, session: Session, cookie: s
 }
 
 function findUnseen({ db }: Context, session: Session, { micros, sessions, warnings }: Seen, most: number) {
-  const own = { userId: session.user.userId, sessions: [seenIdOf(session), ...sessions] };
+  const own = { userId: session.user.userId, sessions: [seenSessionId(session), ...sessions] };
   return findWarningEvents(db, { micros, warnings, most, ...own });
 }
 
@@ -68,7 +68,7 @@ export async function seeWarnings(
   cookie: string | null,
 ): Promise<string | null> {
   if (verifyForm(context, formToken, formOf('see-warnings', session, answered)) === null) return null;
-  const before = seenBy(session, cookie);
+  const before = readSeen(session, cookie);
   const seen = { ...before, warnings: [...new Set([...before.warnings, ...answered.split(' ')])] };
   const left = await findUnseen(context, session, seen, 1);
   return changeSeen(session, cookie, left.length > 0 ? seen : shortened(seen, session.now));
@@ -76,7 +76,7 @@ export async function seeWarnings(
 
 /** Marks all warnings as seen. @returns the new cookie */
 export async function seeAll(context: Context, session: Session, cookie: string | null): Promise<string> {
-  const before = seenBy(session, cookie);
+  const before = readSeen(session, cookie);
   const shown = (await findUnseen(context, session, before, MAX_WARNINGS_SHOWN)).map(({ seen }) => seen);
   const seen = { ...before, warnings: [...before.warnings, ...shown] };
   return changeSeen(session, cookie, shortened(seen, session.now));

@@ -1,6 +1,6 @@
 import { grantState, isLive } from '../../rules/account/grantState.ts';
 import { OAuthError } from '../../rules/common/error.ts';
-import { lifetimeFrom } from '../../rules/common/lifetimes.ts';
+import { tokenLifetimeFrom } from '../../rules/common/lifetimes.ts';
 import { parseAuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import type { Client } from '../../rules/request/client.ts';
 import type { Parameters } from '../../rules/request/parameters.ts';
@@ -13,7 +13,7 @@ import type { Context } from '../common/context.ts';
 import { type SentCookies, type Session, signOutToken } from '../signIn/session.ts';
 import { type SignInStep, signInStep } from '../signIn/signIn.ts';
 import { needsConfirmation } from './decide.ts';
-import { grantIdOf, type PendingAuthorization, signPage } from './decisionForms.ts';
+import { createDecisionToken, grantIdOf, type PendingAuthorization } from './decisionForms.ts';
 
 // The flow of an authorization (contract 1.2 and section 3):
 // 1. The application posts its request, which is checked and redirected to itself as a GET: its URL is its state.
@@ -73,7 +73,7 @@ export async function authorize(
   if (!access.mayHold) return { step: 'full', authorizationRequest };
   return {
     step: 'consent',
-    decisionToken: signPage(context, pending, access.revision),
+    decisionToken: createDecisionToken(context, pending, access.revision),
     needsConfirmation: needsConfirmation(context, pending),
     ...access,
   };
@@ -116,7 +116,7 @@ export async function findAccess(context: Context, pending: PendingAuthorization
     user: { name, login, hasPaymentPassword },
     mayHold,
     revision: grant?.revision ?? 0,
-    ...lifetimeFrom(session.now),
+    ...tokenLifetimeFrom(session.now),
     earlier: earlier && {
       confirmedAt: earlier.confirmedAt,
       lastUsedOn: earlier.lastUsedOn,

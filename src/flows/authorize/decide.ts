@@ -1,10 +1,10 @@
 import type { Caller } from '../../rules/common/caller.ts';
 import { OAuthError } from '../../rules/common/error.ts';
-import { CONFIRMATION_MS, CONSENT_FORM_MS, lifetimeFrom } from '../../rules/common/lifetimes.ts';
+import { CONFIRMATION_MS, CONSENT_FORM_MS, tokenLifetimeFrom } from '../../rules/common/lifetimes.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { answerLocation, hasOwnScheme } from '../../rules/request/redirectUri.ts';
 import { limitsAmong, rightData } from '../../rules/scope/rightData.ts';
-import { type Right, spends } from '../../rules/scope/scope.ts';
+import { hasSpendingRight, type Right } from '../../rules/scope/scope.ts';
 import { type LoweringProblem, lowerLimits } from '../../rules/spending/lowering.ts';
 import { worstCase } from '../../rules/spending/worstCase.ts';
 import { s256, sha256 } from '../../secrets/digest.ts';
@@ -49,7 +49,9 @@ interface WrongLimits {
 /** Money may be spent, and the user, or the provider, can confirm it (contract 5.1). */
 export function needsConfirmation({ confirmsPayments }: Context, pending: PendingAuthorization): boolean {
   const { authorizationRequest, session } = pending;
-  return spends(authorizationRequest.rights) && (confirmsPayments || session.user.hasPaymentPassword);
+  return (
+    hasSpendingRight(authorizationRequest.rights) && (confirmsPayments || session.user.hasPaymentPassword)
+  );
 }
 
 /**
@@ -62,7 +64,7 @@ export async function decide(
   { choice, decisionToken, typedSums }: SentDecision,
   caller: Caller,
 ): Promise<DecisionOutcome | WrongLimits> {
-  const form = forms.verifyPage(context, pending, decisionToken);
+  const form = forms.verifyDecisionToken(context, pending, decisionToken);
   const limits = choice === 'allow' ? forms.limitsToLower(pending.authorizationRequest) : [];
   // A form without a field of its page is stale, too.
   if (form === null || !limits.every(({ index }) => typedSums.has(index))) return { outcome: 'stale' };
@@ -73,8 +75,8 @@ export async function decide(
     const lowered = lowering.rights[index]?.limit;
     return lowered === undefined || lowered === limit ? '' : lowered.sum;
   });
-  const { revision, keyId, digest: page, words } = form;
-  const pressed: Pressed = { choice, revision, page, keyId, sums, textDigest: words };
+  const { revision, keyId, digest: page, textDigest } = form;
+  const pressed: Pressed = { choice, revision, page, keyId, sums, textDigest };
   if (choice === 'allow' && needsConfirmation(context, pending))
     return { outcome: 'confirm', decision: forms.signDecision(context, pending, pressed) };
   return writeDecision(context, pending, pressed, null, caller);
@@ -112,7 +114,7 @@ export async function writeDecision(
 }
 
 /** What came of a decision. */
-export interface Receipt extends ReturnType<typeof lifetimeFrom> {
+export interface Receipt extends ReturnType<typeof tokenLifetimeFrom> {
   readonly choice: Choice;
   readonly rights: readonly Right[];
   /** Where the application gets its answer (contract 4.1); null if the code is used or expired. */
@@ -131,7 +133,7 @@ export async function findReceipt(
   decision?: string,
 ): Promise<Receipt | null> {
   const { authorizationRequest, session } = pending;
-  const until = lifetimeFrom(session.now);
+  const until = tokenLifetimeFrom(session.now);
   if (forms.readDecision(context, pending, decision, 'reject') !== null) {
     const location = locationOf(context, authorizationRequest, 'reject', '');
     return { choice: 'reject', rights: [], location, isLive: true, ...until };
@@ -165,7 +167,11 @@ function codeOf({ keyRing }: Context, pending: PendingAuthorization, { keyId, re
 }
 
 /** A decision for the provider's page: docs/operate/moving-in.md#what-its-page-shows */
-export function detailsOf(request: AuthorizationRequest, { sums }: Pressed, decision: string): string {
+export function authorizationDetailsOf(
+  request: AuthorizationRequest,
+  { sums }: Pressed,
+  decision: string,
+): string {
   const { rights } = forms.granted(request, sums);
   const { sum: amount, currency, days } = worstCase(rights) ?? {};
   const details = { type: PAYMENT_DETAILS, decision_hash: s256(decision), client_name: request.client.name };

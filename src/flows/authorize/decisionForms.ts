@@ -5,7 +5,7 @@ import type { AuthorizationRequest } from '../../rules/request/authorizationRequ
 import { formatScope, keptScope, type Right } from '../../rules/scope/scope.ts';
 import { lowerableLimits, lowerLimits } from '../../rules/spending/lowering.ts';
 import { type Digest, hexOf, sha256 } from '../../secrets/digest.ts';
-import { grantIdFor } from '../../secrets/tokens.ts';
+import { deriveGrantId } from '../../secrets/tokens.ts';
 import type { Session } from '../../store/common/sessions.ts';
 import type { Context } from '../common/context.ts';
 import { type Form, signForm, verifyForm } from '../common/signedForm.ts';
@@ -36,7 +36,7 @@ export interface Pressed {
 /** The only grant of this user to this application instance. */
 export function grantIdOf({ authorizationRequest, session }: PendingAuthorization): string {
   const { client, instanceName } = authorizationRequest;
-  return grantIdFor(session.user.userId, client.clientId, instanceName);
+  return deriveGrantId(session.user.userId, client.clientId, instanceName);
 }
 
 /** The limits that this request's users may lower: their fields are part of its consent form. */
@@ -64,8 +64,8 @@ export function decisionForm(pending: PendingAuthorization, action: 'decision' |
 
 const textDigestsIn = memoize(({ catalogue, directory, currency }: Context) =>
   memoize((scope: string) => {
-    const words = (right: Right) => [catalogue.get(right.name), nameOfTarget(directory, right)];
-    const said = keptScope(scope, currency).map(words);
+    const textsOfRight = (right: Right) => [catalogue.get(right.name), nameOfTarget(directory, right)];
+    const said = keptScope(scope, currency).map(textsOfRight);
     return hexOf(sha256(JSON.stringify([currency, catalogue.get('money-source'), said])));
   }),
 );
@@ -75,22 +75,32 @@ export const textDigestOf = (context: Context, { scope }: AuthorizationRequest):
   textDigestsIn(context)(scope);
 
 /** The token of a consent page: each page has its own. */
-export function signPage(context: Context, pending: PendingAuthorization, revision: number): string {
+export function createDecisionToken(
+  context: Context,
+  pending: PendingAuthorization,
+  revision: number,
+): string {
   const carried = [textDigestOf(context, pending.authorizationRequest), randomUUID()];
   return signForm(context, decisionForm(pending), revision, carried);
 }
 
 /** @returns null if it is not this session's consent page of this request, has expired, or says something else now */
-export function verifyPage(context: Context, pending: PendingAuthorization, token: string | undefined) {
+export function verifyDecisionToken(
+  context: Context,
+  pending: PendingAuthorization,
+  token: string | undefined,
+) {
   const form = verifyForm(context, token, decisionForm(pending));
-  const [words = ''] = form?.carried ?? [];
-  return words === textDigestOf(context, pending.authorizationRequest) ? form && { ...form, words } : null;
+  const [textDigest = ''] = form?.carried ?? [];
+  return textDigest === textDigestOf(context, pending.authorizationRequest)
+    ? form && { ...form, textDigest }
+    : null;
 }
 
 /** A decision as its user made it, for the pages that confirm it and say what came of it: nothing of it is stored. */
 export function signDecision(context: Context, pending: PendingAuthorization, pressed: Pressed): string {
-  const { choice, revision, page, keyId, sums, textDigest: words } = pressed;
-  const carried = [page, keyId.toString('hex'), sums.join(), words];
+  const { choice, revision, page, keyId, sums, textDigest } = pressed;
+  const carried = [page, keyId.toString('hex'), sums.join(), textDigest];
   return signForm(context, decisionForm(pending, choice), revision, carried);
 }
 
@@ -109,7 +119,7 @@ export function readDecision(
 ): Pressed | null {
   const form = verifyForm(context, token, decisionForm(pending, choice));
   if (form === null) return null;
-  const [page = '', id = '', sums = '', words = ''] = form.carried;
+  const [page = '', id = '', sums = '', textDigest = ''] = form.carried;
   const keyId = Buffer.from(id, 'hex');
   // The entry of its page may have been retired meanwhile.
   if (!context.keyRing.has(keyId)) return null;
@@ -119,6 +129,6 @@ export function readDecision(
     page: page as Digest,
     keyId,
     sums: sums.split(','),
-    textDigest: words,
+    textDigest,
   };
 }

@@ -3,7 +3,7 @@ import type { AuthorizationRequest } from '../../rules/request/authorizationRequ
 import { s256 } from '../../secrets/digest.ts';
 import type { Context } from '../common/context.ts';
 import type { Provider } from '../common/provider.ts';
-import { lastUserOf } from '../signIn/device.ts';
+import { lastUserDigest } from '../signIn/device.ts';
 import {
   claimsOf,
   PAYMENT_DETAILS,
@@ -14,7 +14,7 @@ import type { ExchangeLimiter } from '../signIn/provider/exchangeLimiter.ts';
 import { cookieOf, type PendingSignIn, type ProviderSignIn } from '../signIn/provider/signInCookie.ts';
 import { openFor, refused } from '../signIn/provider/user.ts';
 import { currentSession, type SentCookies, type Session } from '../signIn/session.ts';
-import { detailsOf, writeDecision } from './decide.ts';
+import { authorizationDetailsOf, writeDecision } from './decide.ts';
 import { verifyDecision } from './decisionForms.ts';
 
 // Sign-in at an OpenID provider (OpenID Connect Core 1.0, section 3.1): code flow with PKCE, `state`, `nonce` and `iss`.
@@ -56,7 +56,7 @@ export async function beginSignIn(context: Context, provider: Provider, request:
   };
   const { authorization_details_types_supported: types } = configuration.serverMetadata();
   const details =
-    pending && pressed && decision && detailsOf(pending.authorizationRequest, pressed, decision);
+    pending && pressed && decision && authorizationDetailsOf(pending.authorizationRequest, pressed, decision);
   const location = openid.buildAuthorizationUrl(configuration, {
     redirect_uri: context.baseUrl + CALLBACK,
     scope: 'openid profile',
@@ -99,7 +99,7 @@ export async function finishSignIn(
     const decided = { outcome: 'receipt', choice: 'allow', decision } as const;
     return { outcome: 'decided', request: authorizationRequest, decided } as const;
   }
-  const user = lastUserOf(context, cookies.device);
+  const user = lastUserDigest(context, cookies.device);
   const runLimited: RunLimited = (exchange) => limiter.run(caller, user, signIn.state, exchange);
   const claims = await claimsOf(provider, signIn, url, runLimited);
   if (claims === null) return { outcome: 'left' } as const;

@@ -15,7 +15,7 @@ type Counters = ReturnType<typeof countersOf>;
 
 /** Slots of each kind: the maximum of rows for each of {@link KINDS}. Two counters may share one. */
 const SLOTS = 2 ** 18;
-const KINDS = Object.keys(throttle.POLICIES) as throttle.CounterKind[];
+const KINDS = Object.keys(throttle.THROTTLE_POLICIES) as throttle.CounterKind[];
 
 /** A known device (OWASP's device cookie) has its own counter, which no other browser can raise. @param device null for none */
 export function countersOf(
@@ -39,7 +39,7 @@ export function countersOf(
 /** Counts unthrottled attempts in one transaction. If a lost connection counts one twice, waits begin earlier. */
 export const recordAttempt = batched(
   'throttle-record',
-  async (db, asked: readonly Counters[]): Promise<throttle.Recorded[]> => {
+  async (db, asked: readonly Counters[]): Promise<throttle.AttemptResult[]> => {
     const slots = slotsOf(asked.flatMap(({ attempt, right }) => [...attempt, right]));
     const seen = new throttle.Counts(await findThrottles(db, { slots }));
     const first = asked.map(({ attempt, right }) => seen.attempt(attempt, [...attempt, right]));

@@ -53,7 +53,7 @@ export async function knownDevice(
 }
 
 /** The last user of a device, as a digest, for a browser whose user isn't known yet; null for none. */
-export function lastUserOf({ keyRing }: Context, cookie: string | null): string | null {
+export function lastUserDigest({ keyRing }: Context, cookie: string | null): string | null {
   const payload = keyRing.verify('device', cookie?.split(SEPARATOR, 1)[0] ?? '')?.payload;
   return payload?.toString('hex', 0, DIGEST_BYTES) ?? null;
 }

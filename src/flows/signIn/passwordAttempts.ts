@@ -23,7 +23,7 @@ export interface Attempt {
 }
 
 /** The password's user. Without a hash, or while the user is blocked, every password is wrong. */
-export interface Account extends Pick<User, 'userId' | 'status'> {
+export interface PasswordOwner extends Pick<User, 'userId' | 'status'> {
   readonly passwordHash: string | null;
 }
 
@@ -44,7 +44,7 @@ export async function attemptPassword(
   context: Context,
   attempt: Attempt,
   caller: Caller,
-  findAccount: () => Promise<Account | null>,
+  findAccount: () => Promise<PasswordOwner | null>,
 ) {
   const { passwordKind, login, deviceCookie } = attempt;
   const findHash = async () => (await findAccount())?.passwordHash ?? null;
@@ -86,7 +86,7 @@ async function check(
   context: Context,
   { passwordKind, login, password, renews }: Attempt,
   ticket: QueueTicket,
-  findAccount: () => Promise<Account | null>,
+  findAccount: () => Promise<PasswordOwner | null>,
 ) {
   const [account, decoy] = await Promise.all([findAccount(), foreignDecoy(context, login)]);
   const userId = account?.userId ?? null;

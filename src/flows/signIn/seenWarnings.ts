@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MAX_KNOWN_USERS } from '../../rules/common/limits.ts';
 import { bytesOf, hexOf, sha256 } from '../../secrets/digest.ts';
-import { SESSION_ID_BEGINNING } from '../../store/account/history.ts';
+import { SESSION_ID_PREFIX_LENGTH } from '../../store/account/history.ts';
 import type { Session } from '../../store/common/sessions.ts';
 
 // A browser's own cookie of the warnings seen there, and of its own sessions: another browser hides nothing.
@@ -25,7 +25,7 @@ const COOKIE = z.array(z.tuple([ID, SEEN])).max(MAX_KNOWN_USERS);
 export type Seen = z.infer<typeof SEEN>;
 type SessionOfUser = Pick<Session, 'sessionHash'> & { readonly user: Pick<Session['user'], 'userId'> };
 
-export function seenBy(session: SessionOfUser, cookie: string | null): Seen {
+export function readSeen(session: SessionOfUser, cookie: string | null): Seen {
   return seenIn(cookie).get(keyOf(session)) ?? { micros: '0', sessions: [], warnings: [] };
 }
 
@@ -41,14 +41,14 @@ export function changeSeen(session: SessionOfUser, cookie: string | null, seen: 
 
 /** Marks a session as this browser's own, so that its acts are not reported in the next. @returns the new cookie */
 export function rememberSession(session: SessionOfUser, cookie: string | null): string {
-  const seen = seenBy(session, cookie);
-  const own = [...new Set([seenIdOf(session), ...seen.sessions])].slice(0, MAX_SESSIONS_KEPT);
+  const seen = readSeen(session, cookie);
+  const own = [...new Set([seenSessionId(session), ...seen.sessions])].slice(0, MAX_SESSIONS_KEPT);
   return changeSeen(session, cookie, { ...seen, sessions: own });
 }
 
 /** The id of a session in the cookie, the same as `sessionIdOf` in SQL. */
-export function seenIdOf({ sessionHash }: SessionOfUser): string {
-  return hexOf(sha256(bytesOf(sessionHash))).slice(0, SESSION_ID_BEGINNING);
+export function seenSessionId({ sessionHash }: SessionOfUser): string {
+  return hexOf(sha256(bytesOf(sessionHash))).slice(0, SESSION_ID_PREFIX_LENGTH);
 }
 
 function seenIn(cookie: string | null): Map<string, Seen> {

@@ -24,7 +24,7 @@ export async function currentSession({ db }: Context, cookie: string | null): Pr
 }
 
 /** Keeps a user's language for browsers without a choice. A lost one costs a click, so errors are ignored. */
-export async function keepLanguage({ db }: Context, { userId }: Pick<User, 'userId'>, language: string) {
+export async function saveLanguage({ db }: Context, { userId }: Pick<User, 'userId'>, language: string) {
   await updateLanguage(db, { userId, language }).catch(() => undefined);
 }
 
@@ -73,7 +73,7 @@ export async function openSession(context: Context, proof: Proof, cookies: SentC
   if (!valid) return null;
   const { language: chosen } = cookies;
   // Another user of this browser may have chosen it: it never replaces a kept one.
-  if (chosen !== null && kept === null) await keepLanguage(context, { userId }, chosen);
+  if (chosen !== null && kept === null) await saveLanguage(context, { userId }, chosen);
   const seenCookie = knownDevice ? null : rememberSession({ user: { userId }, sessionHash }, cookies.seen);
   return { sessionHash, sessionCookie, seenCookie, language: chosen === null ? kept : null };
 }

@@ -7,7 +7,7 @@ import { formOf, signForm, verifyForm } from '../common/signedForm.ts';
 import { attemptPassword } from './passwordAttempts.ts';
 import { openSession, preLoginSession, type SentCookies } from './session.ts';
 
-export interface SentSignIn {
+export interface SubmittedSignIn {
   readonly formToken: string | undefined;
   /** The request to continue after signing in; null for the account page. */
   readonly authorizationRequest: AuthorizationRequest | null;
@@ -19,7 +19,7 @@ export interface SentSignIn {
  * Signs a user in (contract 5.1). An unknown login, a wrong password and a blocked user get one answer after the same work.
  * @returns `stale` for a form not shown to this browser for this request; else new cookies @throws {OverloadedError}
  */
-export async function signIn(context: Context, sent: SentSignIn, cookies: SentCookies, caller: Caller) {
+export async function signIn(context: Context, sent: SubmittedSignIn, cookies: SentCookies, caller: Caller) {
   const { owner } = preLoginSession(context, cookies.preLogin);
   const form = formOf('sign-in', owner, sent.authorizationRequest?.canonicalQuery ?? null);
   if (verifyForm(context, sent.formToken, form) === null) return { outcome: 'stale' } as const;

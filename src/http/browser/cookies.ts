@@ -61,10 +61,10 @@ export function clearCookie(reply: FastifyReply, cookie: Cookie): void {
 export function readSignIn(request: FastifyRequest, name: string): string | null {
   const { cookies, server } = request;
   const own = `${wireName(server, 'signIn')}_${name}`;
-  return sentCookies(request) ? PIECES.map((piece) => cookies[own + piece] ?? '').join('') : null;
+  return hasOurCookies(request) ? PIECES.map((piece) => cookies[own + piece] ?? '').join('') : null;
 }
 
-export function sentCookies({ cookies }: FastifyRequest): boolean {
+export function hasOurCookies({ cookies }: FastifyRequest): boolean {
   return Object.keys(cookies).some((name) => name.includes(PREFIX));
 }
 

@@ -6,7 +6,7 @@ import { bodyParameters } from '../request/parameters.ts';
 import { readCookie } from './cookies.ts';
 
 /** Route options of our forms: their canonical query may triple in a browser's encoding. */
-export const OWN_FORM = { bodyLimit: 32 * 1024 };
+export const FORM_OPTIONS = { bodyLimit: 32 * 1024 };
 
 /** CSRF: `Sec-Fetch-Site`, else `Origin`, must be our own. Not for `POST /oauth/authorize`, which applications' sites send. */
 export function isFromOwnPage({ headers, server }: FastifyRequest): boolean {

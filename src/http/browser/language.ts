@@ -64,7 +64,7 @@ export function requestPath({ canonicalQuery }: { readonly canonicalQuery: strin
 }
 
 /** The path and query to return to; undefined for a foreign URL. */
-export function addressBehind(form: Parameters): string | undefined {
+export function parseReturnPath(form: Parameters): string | undefined {
   const address = Buffer.from(form.get('back') ?? '', 'base64url').toString();
   return isPathOfOurs(address) ? address : undefined;
 }

@@ -4,7 +4,7 @@ import type { Session } from '../../flows/signIn/session.ts';
 import { type Texts, withValues } from '../../languages/languages.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { queryParameters } from '../request/parameters.ts';
-import { clearCookie, readCookie, sentCookies, setCookie } from './cookies.ts';
+import { clearCookie, hasOurCookies, readCookie, setCookie } from './cookies.ts';
 import { isFromOwnPage } from './forms.ts';
 import { textsOf } from './language.ts';
 
@@ -39,13 +39,13 @@ export interface OutcomeOptions {
 export function rememberOutcome(
   reply: FastifyReply,
   outcome: string,
-  about: Subject,
+  subject: Subject,
   more: OutcomeOptions = {},
 ): void {
   if (!isFromOwnPage(reply.request)) return;
-  const usual = more.form || typeof about === 'string' ? OTHER_SECONDS : REQUEST_SECONDS;
+  const usual = more.form || typeof subject === 'string' ? OTHER_SECONDS : REQUEST_SECONDS;
   const { form, seconds: maxAge = usual, typed = [] } = more;
-  const content = [outcome, digestOf(about, form), Date.now() + maxAge * 1000];
+  const content = [outcome, digestOf(subject, form), Date.now() + maxAge * 1000];
   const whole = encoded([...content, ...typed]);
   const value = whole.length > MAX_COOKIE_CHARACTERS ? encoded(content) : whole;
   setCookie(reply, 'outcome', value, { maxAge: maxAge + LATE_SECONDS });
@@ -56,13 +56,13 @@ export function forgetOutcome(reply: FastifyReply): void {
 }
 
 /** Sets the page's status during a wait. @returns the outcome, what was typed, and the seconds until its end; null for none */
-export function lastOutcome(reply: FastifyReply, about: Subject, form?: string) {
+export function lastOutcome(reply: FastifyReply, subject: Subject, form?: string) {
   const cookie = readCookie(reply.request, 'outcome');
   if (cookie === null) return null;
   try {
     const [outcome, digest, until, ...typed] = JSON.parse(Buffer.from(cookie, 'base64url').toString());
     const left = Math.ceil((until - Date.now()) / 1000);
-    if (digest !== digestOf(about, form) || !(left > -LATE_SECONDS)) return null;
+    if (digest !== digestOf(subject, form) || !(left > -LATE_SECONDS)) return null;
     const seconds = Math.min(Math.max(1, left), REQUEST_SECONDS * 2);
     const last = { outcome: String(outcome), typed: typed.map(String), seconds };
     if (WAITS.includes(outcome)) reply.code(429).header('retry-after', seconds);
@@ -77,16 +77,16 @@ function encoded(content: readonly unknown[]): string {
 }
 
 /** The cookie must not reveal the request. */
-function digestOf(about: Subject, form = ''): string {
-  const page = typeof about === 'string' ? about : (about?.canonicalQuery ?? '');
+function digestOf(subject: Subject, form = ''): string {
+  const page = typeof subject === 'string' ? subject : (subject?.canonicalQuery ?? '');
   return hash('sha256', `${form} ${page}`, 'base64url');
 }
 
 /** The outcome of the previous form for a signed-in user, on a page without an error; null for none. */
-export function noteOn(reply: FastifyReply, about: Subject, user: Pick<Session['user'], 'name' | 'login'>) {
-  const last = lastOutcome(reply, about);
+export function noteOn(reply: FastifyReply, subject: Subject, user: Pick<Session['user'], 'name' | 'login'>) {
+  const last = lastOutcome(reply, subject);
   const notes = textsOf(reply.request).outcomes.on;
-  const client = about !== null && typeof about === 'object' ? about.client.name : '';
+  const client = subject !== null && typeof subject === 'object' ? subject.client.name : '';
   return last !== null && isKeyOf(notes, last.outcome)
     ? withValues(notes[last.outcome], { client, name: user.name, login: user.login })
     : null;
@@ -97,12 +97,12 @@ export function isKeyOf<T extends object>(texts: T, outcome: string): outcome is
   return Object.hasOwn(texts, outcome);
 }
 
-export function signInNote(reply: FastifyReply, about: Subject): string | null {
+export function signInNote(reply: FastifyReply, subject: Subject): string | null {
   const { request } = reply;
   const { signIn, outcomes } = textsOf(request);
-  const { outcome = '' } = lastOutcome(reply, about) ?? {};
+  const { outcome = '' } = lastOutcome(reply, subject) ?? {};
   const wasGivenCookie = queryParameters(request).only(['cookie']) === COOKIE_CHECK;
-  if (wasGivenCookie && !sentCookies(request))
+  if (wasGivenCookie && !hasOurCookies(request))
     return signIn.cookiesOff({ host: new URL(request.server.context.baseUrl).hostname });
   if (isKeyOf(outcomes.atSignIn, outcome)) return outcomes.atSignIn[outcome];
   return readCookie(request, 'session') === null ? null : signIn.sessionOver;

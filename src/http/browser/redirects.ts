@@ -8,7 +8,7 @@ export function seeOther(reply: FastifyReply, path = ACCOUNT): FastifyReply {
 }
 
 /** To the request, whose next step is chosen again; without one to the account page. @param more a further parameter */
-export function backToRequest(reply: FastifyReply, request: AuthorizationRequest | null, more = '') {
+export function redirectToRequest(reply: FastifyReply, request: AuthorizationRequest | null, more = '') {
   const path = request === null ? ACCOUNT : '/oauth/authorize';
   return seeOther(reply, withQuery(path, request?.canonicalQuery, more));
 }

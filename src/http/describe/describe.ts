@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import type { Context } from '../../flows/common/context.ts';
 import { TEXTS, type Texts } from '../../languages/languages.ts';
-import type { RightLanguage } from '../../languages/rights.ts';
+import type { RightTexts } from '../../languages/rights.ts';
 import { memoize } from '../../rules/common/memoize.ts';
 import { ACCOUNT, languageOf } from '../browser/language.ts';
 
 /** A page's language and texts, and the operator's own words. */
-export interface PageLanguage extends RightLanguage, Pick<Context, 'brand' | 'provider' | 'timeZone'> {}
+export interface PageLanguage extends RightTexts, Pick<Context, 'brand' | 'provider' | 'timeZone'> {}
 
 export function pageLanguageOf(request: FastifyRequest): PageLanguage {
   const language = languageOf(request);
@@ -26,12 +26,12 @@ export interface Link {
   readonly inNewTab?: boolean;
 }
 
-export function toAccount({ account }: Texts): Link {
+export function accountLink({ account }: Texts): Link {
   return { href: ACCOUNT, text: account.see };
 }
 
 /** Where passwords are changed: of the provider only its page in `BRAND` is known. */
-export function toPasswords(
+export function passwordLinks(
   { brand, provider, texts: { security } }: PageLanguage,
   hasPaymentPassword: boolean,
 ) {

@@ -13,13 +13,13 @@ export function describeGranted(
   rights: readonly Right[],
   authorizationRequest: AuthorizationRequest,
   until: Pick<RequestedAccess, 'expiresAt' | 'daysLeft'>,
-  words: PageLanguage,
+  locale: PageLanguage,
 ) {
-  const { formats, request } = words.texts;
-  const client = describeClient(authorizationRequest.client, words);
+  const { formats, request } = locale.texts;
+  const client = describeClient(authorizationRequest.client, locale);
   const lead = request.leadOf({ client: client.name });
-  const described = describeRights(rights, words).map((right) => ({ change: null, field: null, ...right }));
-  const money = describeMoney(rights, described, lead, until, words);
+  const described = describeRights(rights, locale).map((right) => ({ change: null, field: null, ...right }));
+  const money = describeMoney(rights, described, lead, until, locale);
   const others = described.filter(({ spending, isSource }) => !spending && !isSource);
   const acts = formats.allOf(others.map(sentenceIn));
   const also = acts === '' ? null : money === null ? `${lead} ${acts}` : request.also({ acts });

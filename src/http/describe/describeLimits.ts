@@ -3,7 +3,7 @@ import type { RequestedAccess } from '../../flows/authorize/authorize.ts';
 import { inSentence } from '../../languages/formats.ts';
 import type { Texts } from '../../languages/languages.ts';
 import { describeLimit, describeRight, namesOfSources } from '../../languages/rights.ts';
-import { type Limit, moneyOf, within } from '../../rules/common/money.ts';
+import { type Limit, moneyOf, sumWithin } from '../../rules/common/money.ts';
 import { moneySources } from '../../rules/scope/rightData.ts';
 import type { Right } from '../../rules/scope/scope.ts';
 import { differenceOf, type RightChange } from '../../rules/spending/difference.ts';
@@ -49,17 +49,17 @@ export type DescribedChange = ReturnType<typeof describeChange>;
  * The changes against the live authorization that Allow replaces; null for none. `byRight` has those of the request's rights and,
  * by null, of the source of money, which may be implicit; it is empty if nothing changes.
  */
-export function describeChanges({ authorizationRequest, earlier }: RequestedAccess, words: PageLanguage) {
+export function describeChanges({ authorizationRequest, earlier }: RequestedAccess, locale: PageLanguage) {
   if (earlier === null) return null;
   const { rights } = authorizationRequest;
   const changes = differenceOf(earlier.rights, rights);
   const dropped = changes.filter(({ change }) => change === 'dropped');
-  const described = changes.map((one) => [one.right, describeChange(one, words.texts)] as const);
+  const described = changes.map((one) => [one.right, describeChange(one, locale.texts)] as const);
   const byRight = new Map<Right | null, DescribedChange>(described);
-  const ofSource = describeSourceChange(earlier.rights, rights, words);
+  const ofSource = describeSourceChange(earlier.rights, rights, locale);
   if (ofSource !== null) byRight.set(null, ofSource);
   if ([...byRight.values()].every(({ isSame }) => isSame)) byRight.clear();
-  return { byRight, dropped: dropped.map(({ right }) => describeRight(right, words)) };
+  return { byRight, dropped: dropped.map(({ right }) => describeRight(right, locale)) };
 }
 
 /** A right's difference from the live authorization. `notes`: for example "Before: at most RUB 500 in any 24 hours" */
@@ -79,7 +79,7 @@ function describeChange({ change, before, after }: RightChange, texts: Texts) {
 function describeInBoth(before: Limit, after: Limit, { formats, request }: Texts): string[] {
   if (!before.days || !after.days || before.days === after.days) return [];
   const amountIn = (limit: Limit, days: number) =>
-    formats.amount(moneyOf(within(limit, days), limit.currency));
+    formats.amount(moneyOf(sumWithin(limit, days), limit.currency));
   return [before.days, after.days]
     .toSorted((one, other) => one - other)
     .map((days) =>
@@ -88,14 +88,14 @@ function describeInBoth(before: Limit, after: Limit, { formats, request }: Texts
 }
 
 /** Null if unchanged, or without spending. */
-function describeSourceChange(earlier: readonly Right[], asked: readonly Right[], words: PageLanguage) {
-  const { labels, before } = words.texts.request.changes;
+function describeSourceChange(earlier: readonly Right[], asked: readonly Right[], locale: PageLanguage) {
+  const { labels, before } = locale.texts.request.changes;
   const [old, now] = [moneySources(earlier), moneySources(asked)];
   if (now.length === 0 || (old.length === now.length && now.every((one) => old.includes(one)))) return null;
   if (old.length === 0) return { isSame: false, label: labels.new, notes: [] };
   return {
     isSame: false,
     label: labels.changed,
-    notes: [before({ limit: inSentence(namesOfSources(old, words)) })],
+    notes: [before({ limit: inSentence(namesOfSources(old, locale)) })],
   };
 }

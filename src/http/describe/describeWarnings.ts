@@ -5,12 +5,12 @@ import { maskOf } from '../../rules/common/network.ts';
 import type { PageLanguage } from './describe.ts';
 
 /** Each is one event, one line of facts and one question; further ones are folded, with one answer. */
-export function describeWarnings({ first, others, hasMore }: Warnings, words: PageLanguage) {
+export function describeWarnings({ first, others, hasMore }: Warnings, locale: PageLanguage) {
   const described = (form: Warnings['first']) => ({
     ...form,
-    warnings: form.warnings.map((warning) => describeWarning(warning, words)),
+    warnings: form.warnings.map((warning) => describeWarning(warning, locale)),
   });
-  const heading = others && words.texts.warnings.others({ count: others.warnings.length });
+  const heading = others && locale.texts.warnings.others({ count: others.warnings.length });
   return { first: described(first), others: others && { heading, ...described(others) }, hasMore };
 }
 

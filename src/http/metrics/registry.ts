@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { type Counter, collectDefaultMetrics } from 'prom-client';
-import { EVENTS, type EventName, eventEmitted } from '../../signals/events.ts';
+import { type EventName, eventChannel, METRIC_EVENTS } from '../../signals/events.ts';
 import {
   batchRefused,
   batchSent,
@@ -14,7 +14,7 @@ import { BATCHES } from '../../store/database/batch.ts';
 import { STATEMENTS } from '../../store/database/statement.ts';
 import type { DatabaseWatch } from '../../watch/databaseWatch.ts';
 import { type MetricName, Metrics } from './metrics.ts';
-import { describeState } from './state.ts';
+import { registerGauges } from './state.ts';
 
 /** Counts and measures this process for Prometheus. Labels are few and fixed, never taken from a request. */
 export function collectMetrics(app: FastifyInstance, watch: DatabaseWatch): void {
@@ -30,7 +30,7 @@ export function collectMetrics(app: FastifyInstance, watch: DatabaseWatch): void
   measureBatches(metrics);
   measurePasswords(metrics);
   app.addHook('onClose', async () => metrics.stopListening());
-  describeState(app, metrics, watch);
+  registerGauges(app, metrics, watch);
   app.decorate('metrics', registry);
 }
 
@@ -69,8 +69,8 @@ const COUNTERS: Readonly<Record<EventName, readonly [MetricName, label: string]>
 function countEvents(metrics: Metrics): void {
   const counters = new Map<string, Counter>();
   for (const [what, [name, label]] of Object.entries(COUNTERS))
-    counters.set(what, metrics.counter(name, { [label]: EVENTS[what as EventName] }));
-  metrics.listen(eventEmitted, ({ what, outcome, times }) => {
+    counters.set(what, metrics.counter(name, { [label]: METRIC_EVENTS[what as EventName] }));
+  metrics.listen(eventChannel, ({ what, outcome, times }) => {
     counters.get(what)?.inc({ [COUNTERS[what][1]]: outcome }, times);
   });
 }

@@ -13,7 +13,7 @@ const { version } = JSON.parse(readFileSync(new URL('../../../package.json', imp
   readonly version: string;
 };
 
-export function describeState(app: FastifyInstance, metrics: Metrics, watch: DatabaseWatch): void {
+export function registerGauges(app: FastifyInstance, metrics: Metrics, watch: DatabaseWatch): void {
   const { context, shutdown } = app;
   const { db } = context;
   const build = { version, node: process.version };

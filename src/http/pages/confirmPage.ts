@@ -3,7 +3,7 @@ import { type ConfirmStep, takesPassword } from '../../flows/authorize/confirmPa
 import { requestPath } from '../browser/language.ts';
 import { pageLanguageOf } from '../describe/describe.ts';
 import { describeGranted } from '../describe/describeGranted.ts';
-import { errorAt } from './formErrors.ts';
+import { formErrorFor } from './formErrors.ts';
 import { type Page, paymentPasswordName } from './page.ts';
 import { showPage } from './views.ts';
 
@@ -29,7 +29,7 @@ export const CONFIRM_PAGE: Page<Fields> = {
 export function showConfirm(reply: FastifyReply, step: ConfirmStep): FastifyReply {
   const { authorizationRequest, decision, granted, signOutToken } = step;
   return showPage(reply, CONFIRM_PAGE, {
-    error: errorAt(reply, '/oauth/confirm', authorizationRequest)?.error ?? null,
+    error: formErrorFor(reply, '/oauth/confirm', authorizationRequest)?.error ?? null,
     request: authorizationRequest.canonicalQuery,
     decision,
     signOutToken,

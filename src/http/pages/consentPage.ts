@@ -9,7 +9,7 @@ import { boundsOf } from '../../rules/spending/bounds.ts';
 import { lowerLimits } from '../../rules/spending/lowering.ts';
 import { limitField } from '../browser/forms.ts';
 import { noteOn } from '../browser/outcomes.ts';
-import { describeTarget, type PageLanguage, pageLanguageOf, toPasswords } from '../describe/describe.ts';
+import { describeTarget, type PageLanguage, pageLanguageOf, passwordLinks } from '../describe/describe.ts';
 import {
   describeClient,
   describeMoney,
@@ -17,7 +17,7 @@ import {
   type RightOnPage,
 } from '../describe/describeGranted.ts';
 import { describeChanges, describeTogether } from '../describe/describeLimits.ts';
-import { errorAt } from './formErrors.ts';
+import { formErrorFor } from './formErrors.ts';
 import type { AnsweredForm, Page } from './page.ts';
 import { showPage } from './views.ts';
 
@@ -44,7 +44,7 @@ export const CONSENT_PAGE: Page<Fields> = {
 
 export function showConsent(reply: FastifyReply, step: ConsentStep): FastifyReply {
   const { authorizationRequest } = step;
-  const failed = errorAt(reply, '/oauth/consent', authorizationRequest);
+  const failed = formErrorFor(reply, '/oauth/consent', authorizationRequest);
   const typed = failed?.typed.length ? typedLimits(authorizationRequest, failed.typed) : null;
   return showPage(reply, CONSENT_PAGE, {
     undone: failed === null ? noteOn(reply, authorizationRequest, step.user) : null,
@@ -55,15 +55,15 @@ export function showConsent(reply: FastifyReply, step: ConsentStep): FastifyRepl
 }
 
 /** A request, for the page that allows it (contract 1.2). @param typed invalid sums, null for none */
-export function describeRequest(step: ConsentStep, typed: TypedLimits | null, words: PageLanguage) {
+export function describeRequest(step: ConsentStep, typed: TypedLimits | null, locale: PageLanguage) {
   const { authorizationRequest, earlier, needsConfirmation, user } = step;
   const { rights, client, redirectUri, instanceName, canonicalQuery } = authorizationRequest;
-  const { formats, request } = words.texts;
-  const changes = describeChanges(step, words);
+  const { formats, request } = locale.texts;
+  const changes = describeChanges(step, locale);
   const fields = new Map(
-    limitsToLower(authorizationRequest).map((one) => [one.index, describeField(one, typed, words.texts)]),
+    limitsToLower(authorizationRequest).map((one) => [one.index, describeField(one, typed, locale.texts)]),
   );
-  const asked = describeRights(rights, words).map(
+  const asked = describeRights(rights, locale).map(
     (right, index): RightOnPage => ({
       change: changes?.byRight.get(right.isSource ? null : (rights[index] ?? null)) ?? null,
       field: fields.get(index) ?? null,
@@ -71,14 +71,14 @@ export function describeRequest(step: ConsentStep, typed: TypedLimits | null, wo
     }),
   );
   const others = asked.filter(({ spending, isSource }) => !spending && !isSource);
-  const money = describeMoney(rights, asked, request.lead || null, step, words);
+  const money = describeMoney(rights, asked, request.lead || null, step, locale);
   const isUnknown = step.firstSeen && !client.reviewed;
-  const lacksPassword = money !== null && !user.hasPaymentPassword && takesPassword(words);
+  const lacksPassword = money !== null && !user.hasPaymentPassword && takesPassword(locale);
   return {
-    client: describeClient(client, words),
-    firstSeen: isUnknown ? request.firstSeen({ day: formats.day(client.createdAt, words.timeZone) }) : null,
+    client: describeClient(client, locale),
+    firstSeen: isUnknown ? request.firstSeen({ day: formats.day(client.createdAt, locale.timeZone) }) : null,
     money,
-    besides: describeOthers(step, words),
+    besides: describeOthers(step, locale),
     // Unchanged and without spending: no need to read it again.
     can: others.filter(({ change }) => change?.isSame !== true),
     unchanged: others
@@ -86,14 +86,14 @@ export function describeRequest(step: ConsentStep, typed: TypedLimits | null, wo
       .map((right) => ({ ...right, change: null })),
     dropped: changes?.dropped ?? [],
     isSame: changes?.byRight.size === 0,
-    cannot: formats.oneOf(boundsOf(rights, words.catalogue).map((bound) => request.bounds[bound])),
-    validUntil: money === null ? formats.day(step.expiresAt, words.timeZone) : null,
+    cannot: formats.oneOf(boundsOf(rights, locale.catalogue).map((bound) => request.bounds[bound])),
+    validUntil: money === null ? formats.day(step.expiresAt, locale.timeZone) : null,
     returnsTo: describeTarget(redirectUri),
     returnsElsewhere: isElsewhere(client.site, redirectUri),
     needsConfirmation,
     lacksPassword,
-    passwords: lacksPassword ? toPasswords(words, false) : [],
-    earlierDay: earlier && formats.day(earlier.confirmedAt, words.timeZone),
+    passwords: lacksPassword ? passwordLinks(locale, false) : [],
+    earlierDay: earlier && formats.day(earlier.confirmedAt, locale.timeZone),
     earlierLastUsed: earlier?.lastUsedOn ? formats.utcDay(earlier.lastUsedOn) : null,
     request: canonicalQuery,
     instanceName,

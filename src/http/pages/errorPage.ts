@@ -2,9 +2,9 @@ import type { FastifyRequest } from 'fastify';
 import { TEXTS, type Texts, withValues } from '../../languages/languages.ts';
 import { recordOf } from '../../rules/common/recordOf.ts';
 import { type OAuthErrorCode, RULES, type RuleId, remedyFor } from '../../rules/common/refusals.ts';
-import { OWN_FAULT } from '../../watch/refusals.ts';
+import { SERVER_ERROR_FIELDS } from '../../watch/refusals.ts';
 import { pageAddress, textsOf } from '../browser/language.ts';
-import { toAccount } from '../describe/describe.ts';
+import { accountLink } from '../describe/describe.ts';
 import type { Page } from './page.ts';
 
 type Reason = keyof Texts['errors']['reasons'];
@@ -60,7 +60,7 @@ const PRESSED: Readonly<Record<string, keyof Texts['errors']['pressed']>> = {
   ...recordOf(['/oauth/account/password', '/oauth/account/payment-password'], 'passwords'),
 };
 
-export interface DeadEnd {
+export interface ErrorPageInput {
   readonly cause: Cause;
   /** The contract's code (7.1); null if there is none. */
   readonly code?: Exclude<OAuthErrorCode, 'invalid_grant'> | null;
@@ -72,8 +72,8 @@ export interface DeadEnd {
   readonly parameter?: string | null;
 }
 
-export function deadEndTexts(
-  { cause, code = null, clientName = null, clientSite = null, parameter = null }: DeadEnd,
+export function errorPageTexts(
+  { cause, code = null, clientName = null, clientSite = null, parameter = null }: ErrorPageInput,
   texts: Texts,
   { pressed, again }: { readonly pressed: string; readonly again: string },
 ) {
@@ -95,7 +95,7 @@ export function deadEndTexts(
       ? { href: again, text: errors.tryAgain }
       : clientSite
         ? { href: clientSite, text: texts.receipt.onward(client) }
-        : toAccount(texts),
+        : accountLink(texts),
     passOn: isOfApplication ? passOn(client) : errors.tellUs,
     code,
     parameter: isReason(cause) ? parameter : null,
@@ -107,9 +107,9 @@ function isReason(cause: string): cause is Reason {
 }
 
 /** An error page. Trying again is a GET: of the same page or, after a form, of its request. */
-export function describeError(request: FastifyRequest, deadEnd: DeadEnd) {
+export function describeError(request: FastifyRequest, deadEnd: ErrorPageInput) {
   const said = { pressed: request.routeOptions?.url ?? '', again: pageAddress(request) };
-  const texts = deadEndTexts(deadEnd, textsOf(request), said);
+  const texts = errorPageTexts(deadEnd, textsOf(request), said);
   return { ...texts, reference: request.id, explained: explain(request) };
 }
 
@@ -128,7 +128,7 @@ const ASK = 'Ask the service: its operators can change this, and find it by the 
 /** The rule and what a developer does about it, in trial mode. Operators have `assent explain`. */
 function explain({ server, logFields }: FastifyRequest) {
   if (!server.context.showsRules) return null;
-  const { rule, rule_id } = logFields ?? OWN_FAULT;
+  const { rule, rule_id } = logFields ?? SERVER_ERROR_FIELDS;
   const remedy = remedyFor(rule_id);
   return { rule, remedy: /`assent |[A-Z]_[A-Z]|docs\/operate/.test(remedy) ? ASK : remedy };
 }

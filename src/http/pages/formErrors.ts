@@ -42,11 +42,11 @@ export function refuseForm(
   reply: FastifyReply,
   [id, rule]: readonly [id: RuleId, rule: string],
   error: keyof ReturnType<typeof errorsIn>,
-  about: Subject,
+  subject: Subject,
   more: OutcomeOptions = {},
 ): void {
   logRefused(reply, id, rule);
-  rememberOutcome(reply, error, about, { form: reply.request.routeOptions.url, ...more });
+  rememberOutcome(reply, error, subject, { form: reply.request.routeOptions.url, ...more });
 }
 
 /** Refuses a password form. @param form the text of a wrong one */
@@ -54,32 +54,32 @@ export function refuseAttempt(
   reply: FastifyReply,
   failed: FailedAttempt,
   form: 'signIn' | 'paymentPassword' | 'oldPassword',
-  about: Subject,
+  subject: Subject,
   typed: readonly string[] = [],
 ): void {
   if (failed.outcome === 'wrong') {
     if (failed.unreadableOf) warn("this user's password hash can't be read", reply, failed.unreadableOf);
-    refuseForm(reply, ['wrong_password', 'the password is wrong'], form, about, { typed });
+    refuseForm(reply, ['wrong_password', 'the password is wrong'], form, subject, { typed });
   } else {
     const { waitSeconds: seconds } = failed;
     const rule = ['too_many_tries', `throttled for another ${seconds} s`] as const;
-    refuseForm(reply, rule, 'too_many_tries', about, { seconds, typed });
+    refuseForm(reply, rule, 'too_many_tries', subject, { seconds, typed });
   }
 }
 
 /** The user has decided too often just now: a minute is enough for a few more decisions. */
 export function refuseDecision(
   reply: FastifyReply,
-  about: Subject,
+  subject: Subject,
   note: OutcomeNote = 'too_many_decisions',
 ): void {
   logRefused(reply, 'too_many_decisions', 'more decisions of one user than a person can make in that time');
-  rememberOutcome(reply, note, about, { seconds: 60 });
+  rememberOutcome(reply, note, subject, { seconds: 60 });
 }
 
 /** Why the form of this page is shown again, and what was typed there; null for another reason. @param form its path */
-export function errorAt(reply: FastifyReply, form: string, about: Subject) {
-  const last = lastOutcome(reply, about, form);
+export function formErrorFor(reply: FastifyReply, form: string, subject: Subject) {
+  const last = lastOutcome(reply, subject, form);
   if (last === null) return null;
   const { outcome, typed, seconds } = last;
   const texts = textsOf(reply.request);

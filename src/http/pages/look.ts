@@ -12,7 +12,7 @@ const STYLE = readFileSync(new URL('style.css', VIEWS), 'utf8')
   .replaceAll(/\s*\n\s*/g, '\n');
 
 /** The content security policy, to which pages add `form-action`. We send one style, and none inline. */
-export const POLICY =
+export const CONTENT_SECURITY_POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'";
 
 /** A file of our own pages. Browsers keep it: its address contains its hash. */

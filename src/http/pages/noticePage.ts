@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { pageAddress, requestPath, textsOf } from '../browser/language.ts';
-import { type Link, toAccount } from '../describe/describe.ts';
+import { accountLink, type Link } from '../describe/describe.ts';
 import { refusalOf } from './errorPage.ts';
 import { logRefused } from './formErrors.ts';
 import type { Page } from './page.ts';
@@ -40,7 +40,7 @@ export function showFull(reply: FastifyReply, request: AuthorizationRequest): Fa
   logRefused(reply, 'too_many_instances', rule);
   const texts = textsOf(reply.request);
   const { title, text } = texts.notices.full;
-  const links = [toAccount(texts), { href: requestPath(request), text: texts.notices.seeRequest }];
+  const links = [accountLink(texts), { href: requestPath(request), text: texts.notices.seeRequest }];
   return showRefusal(reply, 409, { title, text: text({ client: request.client.name }), links });
 }
 

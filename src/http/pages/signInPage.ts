@@ -8,7 +8,7 @@ import { AGAIN, withQuery } from '../browser/redirects.ts';
 import { pageLanguageOf } from '../describe/describe.ts';
 import { describeClient } from '../describe/describeGranted.ts';
 import { queryParameters } from '../request/parameters.ts';
-import { errorAt } from './formErrors.ts';
+import { formErrorFor } from './formErrors.ts';
 import { NOTICE_PAGE } from './noticePage.ts';
 import type { AnsweredForm, Page } from './page.ts';
 import { showPage } from './views.ts';
@@ -37,7 +37,7 @@ export function showSignIn(reply: FastifyReply, step: SignInStep): FastifyReply 
   const client =
     authorizationRequest && describeClient(authorizationRequest.client, pageLanguageOf(reply.request));
   const { error = null, typed: [login = ''] = [] } =
-    errorAt(reply, '/oauth/sign-in', authorizationRequest) ?? {};
+    formErrorFor(reply, '/oauth/sign-in', authorizationRequest) ?? {};
   const undone = error === null ? signInNote(reply, authorizationRequest) : null;
   return showPage(reply, SIGN_IN_PAGE, { request, formToken, client, login, error, undone });
 }

@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { inSentence, isolatesAsHtml, withoutIsolates } from '../../languages/formats.ts';
 import { LANGUAGES, type Language, TEXTS } from '../../languages/languages.ts';
 import { languageOf, pageAddress } from '../browser/language.ts';
-import { type Branding, FORM_SCRIPT, ICONS, POLICY } from './look.ts';
+import { type Branding, CONTENT_SECURITY_POLICY, FORM_SCRIPT, ICONS } from './look.ts';
 import type { Page, PageKind } from './page.ts';
 
 const FOLDER = fileURLToPath(new URL('../../../views', import.meta.url));
@@ -130,7 +130,9 @@ export function pageHeaders(
   language: Language,
   branding: Branding,
 ): Record<string, string> {
-  const policy = page.asksForPassword?.(fields) ? `${POLICY}; ${branding.scriptPolicy}` : POLICY;
+  const policy = page.asksForPassword?.(fields)
+    ? `${CONTENT_SECURITY_POLICY}; ${branding.scriptPolicy}`
+    : CONTENT_SECURITY_POLICY;
   return {
     'content-type': 'text/html; charset=utf-8',
     'content-language': language,

@@ -2,7 +2,7 @@ import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { addressOf } from '../../listener/caller.ts';
 import { lineOf, loggedPathOf } from '../../listener/logLine.ts';
 import { onceAMinute } from '../../signals/onceAMinute.ts';
-import { FORWARDED, OWN_FAULT } from '../../watch/refusals.ts';
+import { FORWARDED, SERVER_ERROR_FIELDS } from '../../watch/refusals.ts';
 import { namedClient } from './parameters.ts';
 
 /** One log line for each answered request. Never the query, a header or a body, which contain secrets. */
@@ -47,7 +47,7 @@ export class RequestLog extends LogController {
 
 export function noteRefusal(request: FastifyRequest, status: number): void {
   const { id: reference, method, server, logFields } = request;
-  const { error, rule, rule_id: ruleId } = logFields ?? OWN_FAULT;
+  const { error, rule, rule_id: ruleId } = logFields ?? SERVER_ERROR_FIELDS;
   // Forms shown again: they display no reference, and throttled attempts write nothing.
   if (error === 'wrong_password' || error === 'too_many_tries') return;
   const clientId = namedClient(request);

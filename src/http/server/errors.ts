@@ -12,13 +12,19 @@ import { networkOf } from '../../rules/common/network.ts';
 import type { RuleId } from '../../rules/common/refusals.ts';
 import { emit } from '../../signals/events.ts';
 import type { DatabaseWatch } from '../../watch/databaseWatch.ts';
-import { type Cause, type DeadEnd, describeError, ERROR_PAGE, reasonOfRule } from '../pages/errorPage.ts';
+import {
+  type Cause,
+  describeError,
+  ERROR_PAGE,
+  type ErrorPageInput,
+  reasonOfRule,
+} from '../pages/errorPage.ts';
 import { showPage } from '../pages/views.ts';
 import { NOT_A_FORM, pathOf, targetOf } from '../request/parameters.ts';
 import { noteRefusal } from '../request/requestLog.ts';
 
 /** An error before its format: JSON for programs, a page for users. */
-interface ErrorResponse extends DeadEnd {
+interface ErrorResponse extends ErrorPageInput {
   readonly status: number;
   /** The contract's code, or our own. */
   readonly error: string;
@@ -181,7 +187,7 @@ function answersAt(routes: RouteTable, path: string): 'json' | 'page' {
 }
 
 /** For a group of routes. Call it before adding them. */
-export function answerWith(group: FastifyInstance, answers: 'json' | 'page'): void {
+export function setErrorFormat(group: FastifyInstance, answers: 'json' | 'page'): void {
   group.addHook('onRoute', ({ url: path, method: methods }) => {
     group.routeTable.push(...[methods].flat().map((method) => ({ path, method, answers })));
   });

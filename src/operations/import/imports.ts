@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { z } from 'zod';
 import { OperatorError } from '../../rules/common/error.ts';
-import { lookAlikeProblem, namesByLook } from '../../rules/common/lookAlike.ts';
+import { lookAlikeIndex, lookAlikeProblem } from '../../rules/common/lookAlike.ts';
 import type { Offer } from '../../rules/request/scopeRules.ts';
 import { kindOf } from '../../rules/scope/rights.ts';
 import { keptScope } from '../../rules/scope/scope.ts';
@@ -37,7 +37,7 @@ const namesOf = ({ key: login, external_id: id, client_id: client }: Row) =>
 const idsOf = (row: Row) => (row.token_hash ? [row.token_hash] : namesOf(row));
 
 /** What `force` accepts. */
-export const FORCE = ['all', ...new Set(Object.values(FORCED))];
+export const FORCE_VALUES = ['all', ...new Set(Object.values(FORCED))];
 
 const NOTED_LINE = z.object({ line: z.int(), field: z.string().nullable(), reason: z.string() });
 const LINES = z.array(NOTED_LINE).describe(`the first ${MAX_LINES_SHOWN}`);
@@ -51,7 +51,7 @@ const INPUT = z.strictObject({
   chunks: z.custom<Chunks>().meta({ title: 'file' }),
   dryRun: OPTIONAL_FLAG.describe('validate all lines in the database, but write nothing'),
   force: z
-    .enum(FORCE)
+    .enum(FORCE_VALUES)
     .optional()
     .describe(
       'accept look-alike names, weak secrets, ambiguous redirect URIs and costly hashes, or only this kind',
@@ -175,7 +175,7 @@ async function judgeFor(
   update: boolean,
   force = '',
 ) {
-  const [hasEnded, names] = [await store.findEnded(db, subject === 'grant'), namesByLook()];
+  const [hasEnded, names] = [await store.findEnded(db, subject === 'grant'), lookAlikeIndex()];
   const own = subject === 'client' && serviceNames();
   if (own) for (const { name } of await findClients(db)) names.add(name);
   return (row: Row) => {

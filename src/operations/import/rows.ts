@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { loginKey } from '../../rules/account/loginKey.ts';
 import * as registration from '../../rules/account/registration.ts';
 import { OAuthError } from '../../rules/common/error.ts';
-import { MAX_CANONICAL_QUERY_BYTES, MAX_OWN_RIGHTS } from '../../rules/common/limits.ts';
+import { MAX_CANONICAL_QUERY_BYTES, MAX_CUSTOM_RIGHTS } from '../../rules/common/limits.ts';
 import { parseCeiling } from '../../rules/common/money.ts';
 import { recordOf } from '../../rules/common/recordOf.ts';
 import { parseInstanceName } from '../../rules/request/authorizationRequest.ts';
@@ -34,7 +34,7 @@ const checked = (check: (text: string) => unknown) =>
 const LOGIN = checked(registration.checkLogin);
 const CLIENT_ID = checked(registration.checkClientId);
 const EXTERNAL_ID = checked(registration.checkExternalId).nullish();
-const SECRET = checked((secret) => registration.checkIssued('secret', secret)).nullish();
+const SECRET = checked((secret) => registration.checkExistingSecret('secret', secret)).nullish();
 const HASH = TEXT.transform((text, context) => {
   const read = readHash(text);
   if ('problem' in read) context.addIssue(read.problem);
@@ -53,7 +53,7 @@ const TIME = TEXT.pipe(
   .refine((time) => time.getTime() <= Date.now(), 'is in the future')
   .refine((time) => time.getTime() >= 0, 'is before 1970'); // others' “never” is the year 1
 /** A token in our form names its grant itself, so that an imported one would never be found. */
-const TOKEN = checked((token) => registration.checkIssued('token', token))
+const TOKEN = checked((token) => registration.checkExistingSecret('token', token))
   .refine((text) => !parseToken('token', text).grantId, 'has the form of Assent’s own tokens')
   .nullish();
 const FLAG = z.boolean('is neither true nor false').default(false);
@@ -109,7 +109,7 @@ export const CLIENT_ROW = rowOf({
   rights: z
     .array(z.string().refine(isRightName, 'is not the name of a right'), 'must be a list of rights')
     .min(1, 'is empty: omit it for all rights')
-    .max(BUILT_IN_RIGHTS.size + MAX_OWN_RIGHTS, 'lists too many rights')
+    .max(BUILT_IN_RIGHTS.size + MAX_CUSTOM_RIGHTS, 'lists too many rights')
     .nullish(),
   most: TEXT.transform(parseCeiling).refine(Boolean, 'must be days and a sum, such as 30,5000').nullish(),
   site: checked((site) => registration.checkClientSettings({ site })).nullish(),
@@ -125,7 +125,7 @@ export const CLIENT_ROW = rowOf({
     // Its scheme is in use at the earlier service.
     const doubt = redirectUriDoubt(row.redirect_uri.replace(/^[^:]+/, 'https'));
     const doubts = doubtsOf({
-      secret: secret && registration.checkIssued('secret', secret),
+      secret: secret && registration.checkExistingSecret('secret', secret),
       redirect_uri: doubt && `${doubt}: pass \`force\` to accept that`,
     });
     return { ...columns, detail, doubts };
@@ -152,6 +152,6 @@ export const GRANT_ROW = rowOf({
   .refine((row) => (row.token == null) !== (row.token_sha256 == null), 'needs either token or token_sha256')
   .transform(({ login, token, token_sha256, ...row }) => {
     const [key, token_hash] = [login && loginKey(login), token_sha256 ?? sha256(token ?? '')];
-    const doubts = doubtsOf({ token: token && registration.checkIssued('token', token) });
+    const doubts = doubtsOf({ token: token && registration.checkExistingSecret('token', token) });
     return { ...row, key, token_hash, doubts };
   });

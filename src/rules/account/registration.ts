@@ -2,7 +2,7 @@ import { OperatorError } from '../common/error.ts';
 import * as limits from '../common/limits.ts';
 import { lookAlikeProblem } from '../common/lookAlike.ts';
 import { isWebAddress, WEB_ADDRESS } from '../common/network.ts';
-import { findUnclear, findUnclearInName } from '../common/text.ts';
+import { findUnclear, findUnclearCharacter } from '../common/text.ts';
 import type { ClientSettings } from '../request/client.ts';
 import { redirectUriProblem } from '../request/redirectUri.ts';
 import { BUILT_IN_RIGHTS, kindOf } from '../scope/rights.ts';
@@ -63,7 +63,7 @@ const ALPHABETS = [
 ] as const;
 
 /** A secret or token of another service. @returns why it is weak, by its length and alphabet @throws {OperatorError} */
-export function checkIssued(what: 'secret' | 'token', secret: string): string | undefined {
+export function checkExistingSecret(what: 'secret' | 'token', secret: string): string | undefined {
   const most = what === 'secret' ? 256 : 4096; // a token has to fit into a request
   const fits = /^[\x20-\x7e]{16,}$/.test(secret) && secret.length <= most;
   ensure(what, fits, `the ${what} must have 16 to ${most} bytes of printable ASCII`);
@@ -79,7 +79,7 @@ export function checkIssued(what: 'secret' | 'token', secret: string): string | 
 function checkVisible(what: 'name' | 'login', text: string, maxCharacters: number): void {
   const fits = text !== '' && [...text].length <= maxCharacters;
   ensure(what, fits, `the ${what} must have 1 to ${maxCharacters} characters`);
-  const unclear = findUnclearInName(text);
+  const unclear = findUnclearCharacter(text);
   const rule = 'it may have only visible characters, and single spaces between words';
   ensure(what, unclear === undefined, `the ${what} has ${unclear}: ${rule}`);
 }

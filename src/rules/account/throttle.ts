@@ -3,7 +3,7 @@
 
 const SECOND_MS = 1000;
 
-export interface Policy {
+export interface ThrottlePolicy {
   /** Attempts without a wait; after these 1 s, then 2, 4, 8, … */
   readonly freeAttempts: number;
   /** The counter loses one attempt per such interval. */
@@ -12,7 +12,7 @@ export interface Policy {
 }
 
 /** Each kind of counter and its policy. Name and position give a counter its slot in `throttles`: keep them, append new ones. */
-export const POLICIES = {
+export const THROTTLE_POLICIES = {
   /** A known device, at its login. */
   device: { freeAttempts: 5, decaySeconds: 600, maxWaitSeconds: 900 },
   /** A login from one network. */
@@ -23,9 +23,9 @@ export const POLICIES = {
   network: { freeAttempts: 1000, decaySeconds: 1, maxWaitSeconds: 30 },
   /** Right passwords of a login: each writes a session and a row of the audit trail. */
   right: { freeAttempts: 1000, decaySeconds: 10, maxWaitSeconds: 30 },
-} satisfies Record<string, Policy>;
+} satisfies Record<string, ThrottlePolicy>;
 
-export type CounterKind = keyof typeof POLICIES;
+export type CounterKind = keyof typeof THROTTLE_POLICIES;
 
 /** A stored counter, at `now` by the database's clock. */
 export interface CounterState {
@@ -39,25 +39,25 @@ export interface CounterState {
 }
 
 /** Whole seconds until the next attempt; 0 if allowed now. */
-export function waitSeconds({ freeAt, now }: CounterState, { maxWaitSeconds }: Policy): number {
+export function waitSeconds({ freeAt, now }: CounterState, { maxWaitSeconds }: ThrottlePolicy): number {
   const seconds = Math.ceil((freeAt.getTime() - now.getTime()) / SECOND_MS);
   // A wait above the maximum means that the clock was set back: ignore it.
   return seconds > maxWaitSeconds ? 0 : Math.max(0, seconds);
 }
 
-export function withAttempt(counter: CounterState, policy: Policy): CounterState {
+export function withAttempt(counter: CounterState, policy: ThrottlePolicy): CounterState {
   const { now, countedAt } = counter;
   const decayed = (now.getTime() - countedAt.getTime()) / SECOND_MS / policy.decaySeconds;
   const level = Math.max(0, counter.level - Math.max(0, decayed)) + 1;
   return { ...counter, level, countedAt: now, freeAt: freeAfter(now, level, policy) };
 }
 
-export function withoutAttempt(counter: CounterState, policy: Policy): CounterState {
+export function withoutAttempt(counter: CounterState, policy: ThrottlePolicy): CounterState {
   const level = Math.max(0, counter.level - 1);
   return { ...counter, level, freeAt: freeAfter(counter.countedAt, level, policy) };
 }
 
-function freeAfter(countedAt: Date, level: number, { freeAttempts, maxWaitSeconds }: Policy): Date {
+function freeAfter(countedAt: Date, level: number, { freeAttempts, maxWaitSeconds }: ThrottlePolicy): Date {
   const doublings = Math.round(level) - freeAttempts;
   const seconds = doublings < 0 ? 0 : Math.min(2 ** doublings, maxWaitSeconds);
   return new Date(countedAt.getTime() + seconds * SECOND_MS);
@@ -67,7 +67,7 @@ export interface Counter extends Pick<CounterState, 'slot'> {
   readonly kind: CounterKind;
 }
 
-export interface Recorded {
+export interface AttemptResult {
   /** 0 if counted. */
   readonly waitSeconds: number;
   /** The counter with the longest wait; null if counted. */
@@ -90,9 +90,9 @@ export class Counts {
   }
 
   /** Counts an attempt at `counters`, unless one of `limiting` requires a wait. */
-  attempt(counters: readonly Counter[], limiting: readonly Counter[] = counters): Recorded {
+  attempt(counters: readonly Counter[], limiting: readonly Counter[] = counters): AttemptResult {
     const waits = limiting.map(({ kind, slot }) => {
-      return { waitSeconds: waitSeconds(this.#stateIn(slot), POLICIES[kind]), waitsFor: kind };
+      return { waitSeconds: waitSeconds(this.#stateIn(slot), THROTTLE_POLICIES[kind]), waitsFor: kind };
     });
     const [longest] = waits.toSorted((one, other) => other.waitSeconds - one.waitSeconds);
     if (longest && longest.waitSeconds > 0) return { ...longest, slotToReport: null };
@@ -105,7 +105,7 @@ export class Counts {
   }
 
   change({ kind, slot }: Counter, by: typeof withAttempt): void {
-    this.#bySlot.set(slot, by(this.#stateIn(slot), POLICIES[kind]));
+    this.#bySlot.set(slot, by(this.#stateIn(slot), THROTTLE_POLICIES[kind]));
   }
 
   #stateIn(slot: number): CounterState {

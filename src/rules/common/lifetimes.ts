@@ -48,7 +48,7 @@ export function tokenExpiresAt(issuedAt: Date): Date {
 }
 
 /** The expiry of a token issued now, and its lifetime in days, rounded up. */
-export function lifetimeFrom(now: Date) {
+export function tokenLifetimeFrom(now: Date) {
   const expiresAt = tokenExpiresAt(now);
   return { expiresAt, daysLeft: Math.ceil((expiresAt.getTime() - now.getTime()) / (24 * 60 * MINUTE_MS)) };
 }

@@ -7,7 +7,7 @@ export const MAX_INSTANCE_NAME_BYTES = 255;
 /** A text in a scope, such as the number of a shop or an account. */
 export const MAX_SCOPE_TEXT_CHARACTERS = 128;
 /** In an operator's catalogue, beside the built-in ones. */
-export const MAX_OWN_RIGHTS = 50;
+export const MAX_CUSTOM_RIGHTS = 50;
 
 /** A redirect URI to register: it leaves most of the query to the other parameters. */
 export const MAX_REDIRECT_URI_CHARACTERS = 2000;

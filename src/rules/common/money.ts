@@ -30,14 +30,14 @@ export function moneyOf(hundredths: bigint, currency: string): Money {
 }
 
 /** The most that a limit allows in any `days` days (at least 1), in hundredths: exact, see `worstCase.ts`. */
-export function within(limit: Limit, days: number): bigint {
+export function sumWithin(limit: Limit, days: number): bigint {
   const times = limit.days === null ? 1 : Math.ceil(days / limit.days);
   return hundredths(limit) * BigInt(times);
 }
 
 /** True if no interval costs more under `other` than under `limit`. It suffices to test `limit`'s period. */
 export function covers(limit: Limit, other: Limit): boolean {
-  return within(other, limit.days ?? 1) <= hundredths(limit);
+  return sumWithin(other, limit.days ?? 1) <= hundredths(limit);
 }
 
 /** The longest period and the largest sum that an application may request for a right that spends, in the service's currency. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { findUnclearInName } from './text.ts';
+import { findUnclearCharacter } from './text.ts';
 
 /** Our pages' languages, by BCP 47 tag. The first is the default. */
 export const LANGUAGES = ['en', 'ru'] as const;
@@ -20,8 +20,8 @@ export function perLanguage(maxCharacters: number) {
       error: `must have 1 to ${maxCharacters} characters`,
       abort: true,
     })
-    .refine((value) => findUnclearInName(value) === undefined, {
-      error: ({ input }) => `has ${findUnclearInName(String(input))}: only visible characters are allowed`,
+    .refine((value) => findUnclearCharacter(value) === undefined, {
+      error: ({ input }) => `has ${findUnclearCharacter(String(input))}: only visible characters are allowed`,
     });
   const inEach = z.strictObject(
     eachLanguage(() => text),

@@ -35,7 +35,7 @@ export function findUnclear(text: string): string | undefined {
 }
 
 /** Like {@link findUnclear}, for a name: allows single spaces inside it, and the joiners of scripts and emoji. */
-export function findUnclearInName(name: string): string | undefined {
+export function findUnclearCharacter(name: string): string | undefined {
   return findUnclear(name.replaceAll(NEEDED_INSIDE, '.'));
 }
 
@@ -46,6 +46,6 @@ const OTHER_QUOTE = '[ʺ˝ˮ˶″‴‶‷⁗〃❛-❠《》≪≫⟪⟫⪡⪢�
 const QUOTES = new RegExp(`(?!${STROKE})\\p{Quotation_Mark}|${OTHER_QUOTE}|(?:${STROKE}\\p{M}*){2,}`, 'gu');
 
 /** Third-party text for within our quotation marks: it must not end them and continue as if it were ours. */
-export function withinQuotation(text: string): string {
+export function withInnerQuotes(text: string): string {
   return text.replaceAll(QUOTES, '\uFFFD');
 }

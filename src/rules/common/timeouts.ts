@@ -19,15 +19,15 @@ export const ANSWER_MS = 7_000;
 export const DECIDING_STATEMENT_MS = 7_500;
 
 /** After a signal and `DRAIN_SECONDS`, unless 0: connections are accepted while requests still arrive. */
-export const STILL_ASKED_MS = 2_000;
+export const MAX_STILL_ACCEPTING_MS = 2_000;
 /** After those: idle connections may bring a request in transit. */
 export const IDLE_GRACE_MS = 500;
 /** Then requests in progress may finish. */
-export const DRAIN_MS = ANSWER_MS;
+export const IN_FLIGHT_GRACE_MS = ANSWER_MS;
 /** Without `DRAIN_SECONDS` the process ends within a container's usual 10 seconds. */
 export const END_MS = 9_000;
 
 /** The process's longest runtime after a signal. @param drainMs time for accepting connections */
 export function endMs(drainMs: number): number {
-  return drainMs === 0 ? END_MS : drainMs + STILL_ASKED_MS + END_MS;
+  return drainMs === 0 ? END_MS : drainMs + MAX_STILL_ACCEPTING_MS + END_MS;
 }

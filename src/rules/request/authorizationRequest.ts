@@ -1,11 +1,11 @@
 import { OAuthError } from '../common/error.ts';
 import { MAX_CANONICAL_QUERY_BYTES, MAX_INSTANCE_NAME_BYTES } from '../common/limits.ts';
-import { findUnclearInName } from '../common/text.ts';
+import { findUnclearCharacter } from '../common/text.ts';
 import type { Right } from '../scope/scope.ts';
 import type { Client } from './client.ts';
 import { parseCodeChallenge } from './codeChallenge.ts';
 import type { Parameters } from './parameters.ts';
-import { redirectUriMismatch, statesIn, withPortOf } from './redirectUri.ts';
+import { countStates, redirectUriMismatch, withLoopbackPortOf } from './redirectUri.ts';
 import { type Offer, parseRequestedScope } from './scopeRules.ts';
 
 const CHECKED: readonly string[] = [
@@ -63,7 +63,7 @@ export function parseAuthorizationRequest(
   const { rights, scope } = parseRequestedScope(askedScope, offer, client);
   const instanceName = parseInstanceName(parameters.get('instance_name'));
   const state = parameters.get('state') ?? null;
-  if (statesIn(redirectUri) + (state === null ? 0 : 1) > 1)
+  if (countStates(redirectUri) + (state === null ? 0 : 1) > 1)
     throw new OAuthError(
       'doubled_parameter',
       'redirect_uri has a state, so the request must have no other.',
@@ -92,7 +92,7 @@ function checkClient(client: Client | null): Client {
 /** Contract 2.2, redirect_uri: identical, character by character, to the registered one, except for appended parameters. */
 function checkRedirectUri(sent: string, client: Client): string {
   const { redirectUri, oauth21 } = client;
-  const mismatch = redirectUriMismatch(redirectUri, oauth21 ? withPortOf(redirectUri, sent) : sent);
+  const mismatch = redirectUriMismatch(redirectUri, oauth21 ? withLoopbackPortOf(redirectUri, sent) : sent);
   if (mismatch === null) return sent;
   const [ruleId, rule] = mismatch;
   const message = 'The parameter redirect_uri is not the registered one.';
@@ -107,7 +107,7 @@ export function parseInstanceName(value: string | undefined): string | null {
     const message = `The parameter instance_name is longer than ${MAX_INSTANCE_NAME_BYTES} bytes.`;
     throw new OAuthError('instance_name_too_long', message, { parameter });
   }
-  const unclear = findUnclearInName(value);
+  const unclear = findUnclearCharacter(value);
   if (unclear === undefined) return value;
   const message =
     'The parameter instance_name has invisible characters, or spaces other than single ones between words.';

@@ -13,7 +13,7 @@ const AMBIGUOUS_PARAMETERS = ['state', 'scope'];
 const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::([1-9]\d{0,4}))?(?=[/?]|$)/;
 
 /** `sent` with the registered port, which alone may differ on this device (RFC 8252 section 7.3); another URI as it is. */
-export function withPortOf(registered: string, sent: string): string {
+export function withLoopbackPortOf(registered: string, sent: string): string {
   const [own = '', host] = LOOPBACK.exec(registered) ?? [];
   const [other = '', sentHost = '', port = '80'] = LOOPBACK.exec(sent) ?? [];
   return host === sentHost && Number(port) <= 65_535 ? own + sent.slice(other.length) : sent;
@@ -89,7 +89,7 @@ export function redirectUriDoubt(uri: string): string | null {
 }
 
 /** How often `state` is in its query: an answer must have it at most once. */
-export const statesIn = (uri: string) => namesIn(uri).filter((name) => name === 'state').length;
+export const countStates = (uri: string) => namesIn(uri).filter((name) => name === 'state').length;
 
 /**
  * A query's names as the most lenient receiver reads them: `;` as a separator, a second `?` and space around dropped, case

@@ -2,14 +2,14 @@ import { OAuthError } from '../common/error.ts';
 import { MAX_CANONICAL_QUERY_BYTES } from '../common/limits.ts';
 import { hasWordsOfOneScript, skeleton } from '../common/lookAlike.ts';
 import { type Ceiling, exceeds } from '../common/money.ts';
-import { findUnclear, withinQuotation } from '../common/text.ts';
-import { BUILT_IN_RIGHTS, type Kinds, kindOf } from '../scope/rights.ts';
+import { findUnclear, withInnerQuotes } from '../common/text.ts';
+import { BUILT_IN_RIGHTS, kindOf, type RightKinds } from '../scope/rights.ts';
 import { formatScope, keptScope, NOT_A_RIGHT, type Right } from '../scope/scope.ts';
 import type { Client } from './client.ts';
 
 /** A service offers the rights of its catalogue, in its only currency (ISO 4217). */
 export interface Offer {
-  readonly catalogue: Kinds;
+  readonly catalogue: RightKinds;
   readonly currency: string;
   /** Of a request without a written limit. Null for a scope that another service granted: any right is read, no limit added. */
   readonly defaultLimit: Ceiling | null;
@@ -133,7 +133,7 @@ export function identityOf({ name, target, type }: Right, spell = (text: string)
 /** Equal for two lines that look the same on a page. A phone number is shown with its plus, which is optional in a scope. */
 function lookOf(right: Right): string {
   const sign = right.type === 'phone' ? /^\+/ : '';
-  return identityOf(right, (target) => skeleton(withinQuotation(target).replace(sign, '')));
+  return identityOf(right, (target) => skeleton(withInnerQuotes(target).replace(sign, '')));
 }
 
 function hasTwins<Item>(items: readonly Item[], by: (item: Item) => string): boolean {
@@ -141,7 +141,7 @@ function hasTwins<Item>(items: readonly Item[], by: (item: Item) => string): boo
 }
 
 /** A right to pay all of a kind, together with one to pay one of them. */
-function wholeWithPart(rights: readonly Right[], catalogue: Kinds): string | undefined {
+function wholeWithPart(rights: readonly Right[], catalogue: RightKinds): string | undefined {
   const wholeOf = (name: string) => kindOf(name, catalogue)?.isPartOf;
   for (const { name } of rights)
     for (let whole = wholeOf(name); whole !== undefined; whole = wholeOf(whole))

@@ -1,5 +1,5 @@
 import type { MoneySource } from './rights.ts';
-import { type Right, spends } from './scope.ts';
+import { hasSpendingRight, type Right } from './scope.ts';
 
 /** The rights of a scope as data, so that resource servers need no scope parser. JSON omits undefined fields. */
 export function rightData(rights: readonly Right[]) {
@@ -24,6 +24,6 @@ export function limitsAmong(rights: readonly RightData[]): RightData[] {
 
 /** Those of the scope, otherwise the wallet; none without spending. */
 export function moneySources(rights: readonly Right[]): readonly MoneySource[] {
-  if (!spends(rights)) return [];
+  if (!hasSpendingRight(rights)) return [];
   return rights.find(({ sources }) => sources)?.sources ?? ['wallet'];
 }

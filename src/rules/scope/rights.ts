@@ -21,7 +21,7 @@ export interface RightKind {
   readonly lifts: readonly (typeof LIFTABLE)[number][];
 }
 
-export type Kinds = ReadonlyMap<string, RightKind>;
+export type RightKinds = ReadonlyMap<string, RightKind>;
 
 const KINDS = {
   'account-info': { goesWithOneTime: true, lifts: ['see_balance'] },
@@ -43,7 +43,7 @@ export type BuiltInName = keyof typeof KINDS;
 export const BUILT_IN_RIGHTS: ReadonlyMap<string, RightKind> = new Map(Object.entries(KINDS));
 
 /** Undefined for a right that is neither built in nor in the catalogue: an earlier one, or another service's. */
-export function kindOf(name: string, catalogue: Kinds): RightKind | undefined {
+export function kindOf(name: string, catalogue: RightKinds): RightKind | undefined {
   return BUILT_IN_RIGHTS.get(name) ?? catalogue.get(name);
 }
 

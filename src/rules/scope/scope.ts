@@ -21,7 +21,7 @@ export interface Right {
 }
 
 /** Money may leave the account: the payment password is required. */
-export function spends(rights: readonly Right[]): boolean {
+export function hasSpendingRight(rights: readonly Right[]): boolean {
   return rights.some(({ limit }) => limit !== undefined);
 }
 

@@ -1,6 +1,6 @@
 import { moneySources } from '../scope/rightData.ts';
-import { type Kinds, kindOf, LIFTABLE } from '../scope/rights.ts';
-import { type Right, spends } from '../scope/scope.ts';
+import { kindOf, LIFTABLE, type RightKinds } from '../scope/rights.ts';
+import { hasSpendingRight, type Right } from '../scope/scope.ts';
 
 /** An act that an application can never do, or can't do because it didn't request it. */
 export type Bound =
@@ -20,8 +20,8 @@ export type Bound =
 const MAX_NOT_ASKED = 2;
 
 /** Always the limits, the passwords and other applications; then the most important unrequested rights. */
-export function boundsOf(rights: readonly Right[], catalogue: Kinds): Bound[] {
-  const spending = spends(rights);
+export function boundsOf(rights: readonly Right[], catalogue: RightKinds): Bound[] {
+  const spending = hasSpendingRight(rights);
   const sources = moneySources(rights);
   const source = catalogue.get('money-source');
   // The sentences of these bounds name our sources, not the service's own.

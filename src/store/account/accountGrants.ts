@@ -1,7 +1,7 @@
 import { MAX_SUMMED_SCOPE_CHARACTERS } from '../../rules/common/limits.ts';
 import type { Status } from '../../rules/request/client.ts';
 import type { Digest } from '../../secrets/digest.ts';
-import { GRANT_COLUMNS, type Grant, IS_LIVE, spendsIn } from '../common/grants.ts';
+import { GRANT_COLUMNS, type Grant, IS_LIVE, spendsSql } from '../common/grants.ts';
 import { SESSION_IS_VALID } from '../common/sessions.ts';
 import { findAll, write } from '../database/query.ts';
 
@@ -49,14 +49,14 @@ select client_id as "clientId", c.name as "clientName", c.logo as "clientLogo", 
        to_char(used, 'YYYY-MM-DD') as "lastUsedOn", live,
        case when length(scopes::text) <= ${MAX_SUMMED_SCOPE_CHARACTERS} then scopes end as scopes
   from (select client_id, count(*)::int as live, max(confirmed_at) as newest, max(last_used_on) as used,
-               coalesce(json_agg(scope) filter (where ${spendsIn('scope')}), '[]') as scopes
+               coalesce(json_agg(scope) filter (where ${spendsSql('scope')}), '[]') as scopes
           from grants g
          where user_id = @userId and (@clientId::text is null or client_id = @clientId) and ${IS_LIVE}
          group by client_id) counted
   join clients c using (client_id) order by newest desc, client_id`;
 
 /** One row if the user has no live grant, however old, and no other session; none otherwise. */
-export const isAccountStopped = write<{ userId: string; sessionHash: Digest }>('account-is-stopped')`
+export const countStoppedAccount = write<{ userId: string; sessionHash: Digest }>('account-is-stopped')`
 select where not exists (
          select from grants g where user_id = @userId and ${IS_LIVE})
    and not exists (

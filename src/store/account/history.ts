@@ -1,6 +1,6 @@
 import type { Device } from '../../rules/account/userAgent.ts';
 import { AUDIT_KINDS, type AuditKind, IS_SHOWN_TO_USER } from '../common/auditEvents.ts';
-import { microsOf, timeOf } from '../common/conditions.ts';
+import { microsOf, timeSql } from '../common/conditions.ts';
 import { findAll } from '../database/query.ts';
 
 /** Shown to the user: own acts, and events of the account and its authorizations. */
@@ -41,7 +41,7 @@ select a.kind, a.at, ${microsOf('a.at')}::text as micros, a.client_id as "client
  order by a.at desc`;
 
 const OF_HISTORY = `user_id = @userId and kind <> 'exchanged' and kind in ('${HISTORY_KINDS.join(`', '`)}')`;
-const CURSOR_TIME = timeOf('@micros');
+const CURSOR_TIME = timeSql('@micros');
 
 // Keyset pagination over `audit_events_history_idx`; `ctid` orders events of the same time, since audit rows never move.
 // The inner `limit @skip` bounds the events that a forged cursor skips.
@@ -69,7 +69,7 @@ interface SeenByUser {
 }
 
 /** Hex digits that distinguish a session's id from all others. */
-export const SESSION_ID_BEGINNING = 16;
+export const SESSION_ID_PREFIX_LENGTH = 16;
 
 // The common prefix of an IPv4 /24 or an IPv6 /48. Kinds with a password warn once per network: the user's own events must not
 // hide an attacker's.
@@ -112,8 +112,8 @@ select *, count(*) over () > @most or bool_or(read_of_kind = ${MAX_EVENTS_READ})
      where user_id = @userId and kind = wanted and kind in ('${WARNING_KINDS.join(`', '`)}')
        and ${IS_NEWS}
        and at > now() - interval '${WARNING_DAYS} days' and at < now() + interval '1 day'
-       and at > ${timeOf('@micros')}
-       and (left(detail ->> 'session', ${SESSION_ID_BEGINNING}) = any (@sessions::text[])) is not true
+       and at > ${timeSql('@micros')}
+       and (left(detail ->> 'session', ${SESSION_ID_PREFIX_LENGTH}) = any (@sessions::text[])) is not true
        and not exists (
          select from unnest(@warnings::text[]) w where split_part(w, '-', 1) = ${ALIKE}
             and ${microsOf('at')} between split_part(w, '-', 2)::bigint and split_part(w, '-', 3)::bigint)

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Caller } from '../../rules/common/caller.ts';
 import type { Digest } from '../../secrets/digest.ts';
-import { type AuditKind, OF_CALLER, recordEvents } from '../common/auditEvents.ts';
+import { type AuditKind, EVENT_CALLER, recordEvents } from '../common/auditEvents.ts';
 import { SESSION_IS_VALID } from '../common/sessions.ts';
 import type { PasswordHashes } from '../common/users.ts';
 import { transaction } from '../database/database.ts';
@@ -39,7 +39,7 @@ with locked as materialized (
 ), ended as (
   delete from sessions s using changed where s.user_id = changed.user_id and s.session_hash <> @sessionHash
 ), logged as (
-  ${recordEvents({ kind: '@kind', user_id: 'user_id', ...OF_CALLER }, 'changed')}
+  ${recordEvents({ kind: '@kind', user_id: 'user_id', ...EVENT_CALLER }, 'changed')}
 )
 select exists (select from changed) as changed, late from moment`;
 

@@ -1,6 +1,6 @@
 import type { CounterState } from '../../rules/account/throttle.ts';
 import type { RequestMeta } from '../../rules/common/caller.ts';
-import { type AuditKind, OF_CALLER, recordEvents } from '../common/auditEvents.ts';
+import { type AuditKind, EVENT_CALLER, recordEvents } from '../common/auditEvents.ts';
 import { findAll, findRow, write, writeEach } from '../database/query.ts';
 
 /** The counters in these slots. Writes and locks nothing. */
@@ -37,7 +37,7 @@ with waiting as (
   update throttles t set user_id = @userId, noted_at = case when is_due then clock_timestamp() else noted_at end
     from waiting where t.slot = waiting.slot returning is_due
 )
-${recordEvents({ kind: '@kind', user_id: '@userId', ...OF_CALLER }, 'noted where is_due and @userId::uuid is not null')}`;
+${recordEvents({ kind: '@kind', user_id: '@userId', ...EVENT_CALLER }, 'noted where is_due and @userId::uuid is not null')}`;
 
 /** The seconds of a user's longest wait after wrong passwords; 0 for none. */
 export const findWait = findRow<{ userId: string }, { seconds: number }>('throttle-find-wait')`

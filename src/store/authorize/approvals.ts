@@ -1,10 +1,16 @@
 import type pg from 'pg';
 import { emit } from '../../signals/events.ts';
-import { CALLER_COLUMNS, CALLER_VALUES, OF_GRANT, OF_REQUEST, recordEvents } from '../common/auditEvents.ts';
+import {
+  CALLER_INPUT,
+  CALLER_VALUES,
+  EVENT_GRANT,
+  EVENT_REQUEST,
+  recordEvents,
+} from '../common/auditEvents.ts';
 import { COUNT_DECISION, type Decision, type DecisionVerdict, MAY_DECIDE } from '../common/decisions.ts';
-import { CODE_IS_USABLE, IS_LIVE, spendsIn } from '../common/grants.ts';
+import { CODE_IS_USABLE, IS_LIVE, spendsSql } from '../common/grants.ts';
 import { SESSION_IS_VALID, sessionIdOf } from '../common/sessions.ts';
-import { findBatched } from '../database/batch.ts';
+import { findOneBatched } from '../database/batch.ts';
 import { batchedDecidingStatement, momentOf } from '../database/deadline.ts';
 
 /** An approval of exactly the consent page's contents. */
@@ -59,7 +65,7 @@ type ApprovalResult = {
 /** For an approval `r` and its user `u`: spending requires a proof, if the user can give one (contract 5.1). The scope is read last. */
 const IS_CONFIRMED = `((u.payment_password_hash is null and not r.confirms_payments)
   or coalesce(u.payment_password_hash = r.confirming_hash, false) or coalesce(u.external_id = r.confirming_id, false)
-  or not ${spendsIn('r.scope')})`;
+  or not ${spendsSql('r.scope')})`;
 
 const CONFIRMED_BY = `case when confirming_hash is not null then 'payment_password' when confirming_id is not null then 'provider' end`;
 /** Of the event. Its session is named for the warnings of the user's other browsers. */
@@ -81,7 +87,7 @@ with requests as materialized (
   select * from @input(
     grant_id uuid, user_id uuid, client_id text, client_revision int, instance_name text, revision int, scope text, asked_scope text,
     limits jsonb, redirect_uri text, code_hash bytea, code_lifetime_seconds float8, code_challenge text, session_hash bytea,
-    page bytea, max_instances int, confirms_payments boolean, confirming_hash text, confirming_id text, ${CALLER_COLUMNS})
+    page bytea, max_instances int, confirms_payments boolean, confirming_hash text, confirming_id text, ${CALLER_INPUT})
 ), judged as materialized (  -- offset 0: see ../common/sessions.ts
   select r.*, c.revision is not null and u.user_id is not null as is_allowed, s.session_hash is not null as session_is_valid, u.may_decide,
          (g.code_hash, g.scope) = (r.code_hash, r.scope) as code_is_stored, ${CODE_IS_USABLE} as code_is_usable,
@@ -132,10 +138,10 @@ with requests as materialized (
   ${recordEvents(
     {
       kind: `case revision when 1 then 'approved' else 'approved_again' end`,
-      ...OF_GRANT,
+      ...EVENT_GRANT,
       limits: 'limits',
       detail: DETAIL,
-      ...OF_REQUEST,
+      ...EVENT_REQUEST,
     },
     `(select w.*, limits, asked_scope, address, reference, session_hash, ${CONFIRMED_BY} as confirmed_by
         from written w join capacity using (grant_id)) w`,
@@ -168,7 +174,7 @@ export async function approveGrant(pool: pg.Pool, approval: Approval): Promise<A
 }
 
 /** The approval that stored this code, for exactly this scope; null for none. `isUsable`: the code can still be exchanged. */
-export const findApproval = findBatched<
+export const findApproval = findOneBatched<
   Pick<Approval, 'grantId' | 'codeHash' | 'scope'>,
   { isUsable: boolean; isLive: boolean }
 >('grant-find-approval')`

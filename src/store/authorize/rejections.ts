@@ -1,6 +1,6 @@
 import type { Caller } from '../../rules/common/caller.ts';
 import { emit } from '../../signals/events.ts';
-import { OF_CALLER, recordEvents } from '../common/auditEvents.ts';
+import { EVENT_CALLER, recordEvents } from '../common/auditEvents.ts';
 import { COUNT_DECISION, type Decision, type DecisionVerdict, MAY_DECIDE } from '../common/decisions.ts';
 import { SESSION_IS_VALID } from '../common/sessions.ts';
 import type { Database } from '../database/database.ts';
@@ -44,7 +44,7 @@ with earlier as materialized (
       instance_name: '@instanceName',
       scope: '@scope',
       limits: '@limits',
-      ...OF_CALLER,
+      ...EVENT_CALLER,
     },
     'noted',
   )}

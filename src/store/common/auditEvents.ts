@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { RequestMeta } from '../../rules/common/caller.ts';
 import { recordOf } from '../../rules/common/recordOf.ts';
 import { send, write } from '../database/query.ts';
-import type { Computed } from '../database/statement.ts';
+import type { ComputedColumns } from '../database/statement.ts';
 
 /** Transitions of an authorization (contract section 3), sign-ins, operators' acts; true for those shown to the user. */
 export const IS_SHOWN_TO_USER = {
@@ -27,7 +27,7 @@ export const IS_SHOWN_TO_USER = {
 export type AuditKind = keyof typeof IS_SHOWN_TO_USER;
 export const AUDIT_KINDS = Object.keys(IS_SHOWN_TO_USER) as AuditKind[];
 
-interface EventColumns extends Partial<typeof OF_GRANT & typeof OF_REQUEST> {
+interface EventColumns extends Partial<typeof EVENT_GRANT & typeof EVENT_REQUEST> {
   readonly kind: `'${AuditKind}'` | `case ${string}` | '@kind';
   readonly limits?: string;
   readonly operator?: string;
@@ -35,7 +35,7 @@ interface EventColumns extends Partial<typeof OF_GRANT & typeof OF_REQUEST> {
 }
 
 /** For an event about a grant, selected from rows with these columns. */
-export const OF_GRANT = {
+export const EVENT_GRANT = {
   grant_id: 'grant_id',
   user_id: 'user_id',
   client_id: 'client_id',
@@ -44,14 +44,14 @@ export const OF_GRANT = {
 };
 
 /** For an event caused by an HTTP request, selected from rows with these columns. */
-export const OF_REQUEST = { address: 'address', reference: 'reference' };
+export const EVENT_REQUEST = { address: 'address', reference: 'reference' };
 
 /** The same for a statement over one request: its parameters. */
-export const OF_CALLER = { address: '@address', reference: '@reference' };
+export const EVENT_CALLER = { address: '@address', reference: '@reference' };
 
 /** The same for a batch: columns of its input, and their values. */
-export const CALLER_COLUMNS = 'address text, reference text';
-export const CALLER_VALUES: Computed<{ readonly caller: RequestMeta }> = {
+export const CALLER_INPUT = 'address text, reference text';
+export const CALLER_VALUES: ComputedColumns<{ readonly caller: RequestMeta }> = {
   address: ({ caller }) => caller.address,
   reference: ({ caller }) => caller.reference,
 };
@@ -63,7 +63,7 @@ export function recordEvents(columns: EventColumns, from: string): string {
 }
 
 /** An operator's act: its object and the changed settings, without secrets and personal names. */
-export interface Act {
+export interface OperatorAct {
   readonly kind: AuditKind;
   readonly operator: string;
   readonly userId?: string;
@@ -72,15 +72,15 @@ export interface Act {
   readonly detail?: object;
 }
 
-const note = write<Record<keyof Act, string | object | null>>('audit-note-act')`
+const note = write<Record<keyof OperatorAct, string | object | null>>('audit-note-act')`
   insert into audit_events (kind, operator, user_id, client_id, resource_id, detail)
   values (@kind, @operator, @userId, @clientId, @resourceId, @detail)`;
 
-export async function recordAct(connection: pg.PoolClient, act: Act): Promise<void> {
+export async function recordAct(connection: pg.PoolClient, act: OperatorAct): Promise<void> {
   await note(connection, { userId: null, clientId: null, resourceId: null, detail: null, ...act });
 }
 
 /** Sets this transaction's operator for the events that a trigger records when grants are deleted. */
-export async function nameOperator(connection: pg.PoolClient, operator: string): Promise<void> {
+export async function setAuditOperator(connection: pg.PoolClient, operator: string): Promise<void> {
   await send(connection, { text: `select set_config('assent.operator', $1, true)`, values: [operator] });
 }

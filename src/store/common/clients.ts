@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Logo } from '../../rules/face/logo.ts';
 import { type Client, type ClientSettings, effectiveChange } from '../../rules/request/client.ts';
-import { findBatched } from '../database/batch.ts';
+import { findOneBatched } from '../database/batch.ts';
 import type { Database } from '../database/database.ts';
 import { asciiOnly, findAll, findOne, findRow, write } from '../database/query.ts';
 import { listedBy } from './conditions.ts';
@@ -29,7 +29,7 @@ const WRITTEN = [...SETTINGS, 'most_days', 'most_sum'].join(', ');
 const VALUES = `${SETTINGS.map((column) => `@${camelCase(column)}`).join(', ')},
     (@most::json ->> 'days')::int, (@most::json ->> 'sum')::numeric`;
 
-export const findClient = findBatched<string, Client>('client-find', { client_id: asciiOnly })`
+export const findClient = findOneBatched<string, Client>('client-find', { client_id: asciiOnly })`
   select n::int as n, ${CLIENT_COLUMNS} from @input(client_id text) join clients using (client_id)`;
 
 export const listClients = listedBy<Client>('client_id', CLIENT_COLUMNS, 'clients');
@@ -62,7 +62,7 @@ export async function updateClient(db: Database, clientId: string, change: Parti
 /** An application's picture, as named by its address: in ASCII. */
 type LogoName = Pick<Client, 'clientId'> & Pick<Logo, 'file'>;
 
-const logo = findBatched<LogoName, { body: string }>('client-logo-find')`
+const logo = findOneBatched<LogoName, { body: string }>('client-logo-find')`
   select n::int as n, encode(body, 'base64') as body
     from @input(client_id text, file text) join client_logos using (client_id, file)`;
 

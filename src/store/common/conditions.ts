@@ -36,6 +36,6 @@ export function listedBy<Row extends object>(key: string, columns: string, table
 /** SQL for microseconds since 1970: rows of one statement may be less than a millisecond apart. */
 export const microsOf = (time: string) => `(extract(epoch from ${time}) * 1000000)::bigint`;
 /** The reverse. */
-export const timeOf = (count: string) => `timestamptz 'epoch' + ${count}::bigint * interval '1 microsecond'`;
+export const timeSql = (count: string) => `timestamptz 'epoch' + ${count}::bigint * interval '1 microsecond'`;
 /** The time in `@after`, the place of a row: its microseconds, a dot, and what distinguishes it within them. */
-export const AFTER_TIME = timeOf(`split_part(@after, '.', 1)`);
+export const CURSOR_TIME_SQL = timeSql(`split_part(@after, '.', 1)`);

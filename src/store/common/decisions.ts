@@ -34,7 +34,7 @@ const count = write<{ userId: string }>('user-count-decision')`
   update users u set ${COUNT_DECISION} where u.user_id = @userId and ${MAY_DECIDE}`;
 
 /** Counts a decision written elsewhere. @returns true if the user may make it now */
-export async function countDecision(db: Database, userId: string): Promise<boolean> {
+export async function tryCountDecision(db: Database, userId: string): Promise<boolean> {
   const mayDecide = (await count(db, { userId })) > 0;
   if (!mayDecide) emit('throttle', 'decisions');
   return mayDecide;

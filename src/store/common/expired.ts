@@ -1,4 +1,4 @@
-import { POLICIES } from '../../rules/account/throttle.ts';
+import { THROTTLE_POLICIES } from '../../rules/account/throttle.ts';
 import { MAX_SESSION_HOURS, REFUSALS_KEPT_DAYS } from '../../rules/common/lifetimes.ts';
 import type { Database } from '../database/database.ts';
 import { write } from '../database/query.ts';
@@ -10,7 +10,9 @@ export const MAX_EXPIRED_AT_ONCE = 1_000;
 /** Key of the advisory lock that lets one process at a time remove expired rows. */
 const EXPIRY_LOCK = 7_274_828;
 
-const SLOWEST_DECAY_SECONDS = Math.max(...Object.values(POLICIES).map(({ decaySeconds }) => decaySeconds));
+const SLOWEST_DECAY_SECONDS = Math.max(
+  ...Object.values(THROTTLE_POLICIES).map(({ decaySeconds }) => decaySeconds),
+);
 
 // `skip locked`: neither blocks nor is blocked.
 /** Its text is the condition for unused rows. @param key of the table */

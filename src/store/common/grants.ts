@@ -3,8 +3,8 @@ import type { GrantTimes } from '../../rules/account/grantState.ts';
 import { MAX_SUMMED_SCOPE_CHARACTERS } from '../../rules/common/limits.ts';
 import { BUILT_IN_RIGHTS } from '../../rules/scope/rights.ts';
 import type { Digest } from '../../secrets/digest.ts';
-import { findBatched } from '../database/batch.ts';
-import { findOne, required } from '../database/query.ts';
+import { findOneBatched } from '../database/batch.ts';
+import { findOne, requireRow } from '../database/query.ts';
 
 /** A user's authorization for one application instance, in any state. */
 export interface Grant extends GrantTimes {
@@ -42,7 +42,7 @@ const QUOTED = String.raw`"([^"\\]|\\.)*"`;
  * `spends` for a scope: a word outside quotation marks is a built-in right that spends, or a limit, which every other one has.
  * Without one of `SIGNS`, which are cheap to find, it doesn't spend.
  */
-export const spendsIn = (scope: string) =>
+export const spendsSql = (scope: string) =>
   `((${SIGNS.map((sign) => `position('${sign}' in ${scope}) > 0`).join(' or ')})
      and string_to_array(replace(replace(regexp_replace(${scope}, '${QUOTED}', '', 'g'), '.limit(', ' .limit '), '(', ' '), ' ')
      && '{.limit,${SPENDING.join()}}')`;
@@ -68,7 +68,7 @@ interface InstanceRow extends Grant {
 /** Grants read beyond the allowed ones: bounds the cost of a page. */
 const MAX_BESIDE = 1_000;
 
-const find = findBatched<Instance, InstanceRow>('grant-find')`
+const find = findOneBatched<Instance, InstanceRow>('grant-find')`
 select input.n::int as n, ${GRANT_COLUMNS},
        coalesce(${IS_LIVE}, false) or input.max_instances > beside.live as "mayHold",
        g.grant_id is null and beside.known = 0 as "firstSeen",
@@ -78,7 +78,7 @@ select input.n::int as n, ${GRANT_COLUMNS},
   left join lateral (select * from grants where grant_id = input.grant_id offset 0) g on true  -- offset 0: see sessions.ts
   cross join lateral (
     select count(*) as read, count(*) filter (where is_other) as known, count(*) filter (where is_live) as live,
-           coalesce(json_agg(scope) filter (where is_live and ${spendsIn('g.scope')}), '[]') as scopes
+           coalesce(json_agg(scope) filter (where is_live and ${spendsSql('g.scope')}), '[]') as scopes
       from (select *, is_other and ${IS_LIVE} as is_live
               from (select *, client_id = input.client_id and grant_id <> input.grant_id as is_other
                       from (select * from grants where user_id = input.user_id
@@ -86,7 +86,7 @@ select input.n::int as n, ${GRANT_COLUMNS},
   ) beside`;
 
 export async function findInstance(pool: pg.Pool, instance: Instance) {
-  const found = required(await find(pool, instance), 'grant-find');
+  const found = requireRow(await find(pool, instance), 'grant-find');
   const { mayHold, firstSeen, others } = found;
   return { grant: found.grantId === null ? null : found, mayHold, firstSeen, others };
 }

@@ -5,7 +5,7 @@ import { findAll, findRow, write } from '../database/query.ts';
 export type SecretOwner = 'client' | 'resource';
 
 /** The secret itself is not stored. */
-export interface Secret {
+export interface SecretMetadata {
   readonly secretId: string;
   readonly createdAt: Date;
   /** The day of its last use, as `2026-11-20`; null before the first. */
@@ -14,7 +14,7 @@ export interface Secret {
 }
 
 /** For secrets `s`: true if one is still accepted. */
-export const IS_ACCEPTED = 's.retired_at is null';
+export const SECRET_IS_ACCEPTED = 's.retired_at is null';
 
 /** For secrets `s`: true if a use now is the day's first. */
 export const IS_FIRST_USE = 's.last_used_on is distinct from current_date';
@@ -31,10 +31,10 @@ export const noteUse = (owner: SecretOwner, used: string) => `
 
 /** Joins the application `c` and, if it is the right one, the secret `s`. */
 export const JOIN_CLIENT = `left join clients c on c.client_id = r.client_id
-  left join client_secrets s on s.client_id = r.client_id and s.secret_hash = r.secret_hash and ${IS_ACCEPTED}`;
+  left join client_secrets s on s.client_id = r.client_id and s.secret_hash = r.secret_hash and ${SECRET_IS_ACCEPTED}`;
 
 /** A column `known`: the application is registered. */
-export const IS_KNOWN = 'c.client_id is not null as known';
+export const CLIENT_IS_KNOWN_COLUMN = 'c.client_id is not null as known';
 
 export const IS_UNKNOWN_OR_BLOCKED = `c.status is distinct from 'active'`;
 
@@ -49,7 +49,7 @@ function statementsOf(owner: SecretOwner) {
       insert into ${table} (${id}, secret_id, secret_hash) values (@ownerId, @secretId, @secretHash)
       on conflict (${id}, secret_hash) do nothing`,
     /** An owner's secrets, accepted and retired, oldest first. */
-    list: findAll<{ ownerId: string }, Secret>(`${owner}-secret-list`)`
+    list: findAll<{ ownerId: string }, SecretMetadata>(`${owner}-secret-list`)`
       select secret_id as "secretId", created_at as "createdAt", to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn",
              retired_at as "retiredAt"
         from ${table} where ${id} = @ownerId order by created_at, secret_id`,
@@ -59,10 +59,10 @@ function statementsOf(owner: SecretOwner) {
       { found: boolean; retired: boolean }
     >(`${owner}-secret-retire`)`
       with accepted as (
-        select secret_id from ${table} s where ${id} = @ownerId and ${IS_ACCEPTED} order by secret_id for update
+        select secret_id from ${table} s where ${id} = @ownerId and ${SECRET_IS_ACCEPTED} order by secret_id for update
       ), retired as (
         update ${table} s set retired_at = clock_timestamp()
-         where ${id} = @ownerId and secret_id = @secretId and ${IS_ACCEPTED}
+         where ${id} = @ownerId and secret_id = @secretId and ${SECRET_IS_ACCEPTED}
            and (@force or (select count(*) from accepted) > 1)
         returning secret_id
       )

@@ -4,7 +4,7 @@ import type { RequestMeta } from '../../rules/common/caller.ts';
 import type { Status } from '../../rules/request/client.ts';
 import type { Database } from '../database/database.ts';
 import { findOne, write } from '../database/query.ts';
-import { OF_CALLER, recordEvents } from './auditEvents.ts';
+import { EVENT_CALLER, recordEvents } from './auditEvents.ts';
 import { type ListFilter, listedBy } from './conditions.ts';
 
 export interface User {
@@ -32,11 +32,11 @@ export const findUserByKey = findOne<{ key: string }, UserWithPasswords>('user-f
   select ${USER_COLUMNS}, ${PASSWORD_COLUMNS} from users where login_key = @key`;
 
 /** SQL for the user id that a text is, null if it is none. A login that is another user's would hide its own user. */
-export const userIdIn = (text: string) =>
+export const userIdSql = (text: string) =>
   `case when ${text} ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then ${text}::uuid end`;
 
 const find = findOne<{ id: string; key: string }, UserWithPasswords>('user-find')`
-  select ${USER_COLUMNS}, ${PASSWORD_COLUMNS} from users where user_id = ${userIdIn('@id')} or login_key = @key
+  select ${USER_COLUMNS}, ${PASSWORD_COLUMNS} from users where user_id = ${userIdSql('@id')} or login_key = @key
    order by login_key = @key limit 1`;
 
 /** By user id, or else by the login in any spelling; of any status. */
@@ -50,7 +50,7 @@ export const findUserByExternalId = findOne<{ externalId: string }, User>('user-
 type Named = Pick<User, 'login' | 'name'> & { key: string; alike: readonly string[] } & RequestMeta;
 
 const IS_TAKEN = `(login_look(login_key) = any (array(select login_look(look) from unnest(@alike::text[]) look))
-  or external_id in (@login, @key) or user_id = ${userIdIn('@key')})`;
+  or external_id in (@login, @key) or user_id = ${userIdSql('@key')})`;
 
 /** Registers a user of the provider, without passwords. @returns null if external id or login is another's, or a twin (`alike`) */
 export const insertExternalUser = findOne<Named & Pick<User, 'externalId'>, User>('user-insert-external')`
@@ -59,7 +59,7 @@ with made as (
    where not exists (select from users where ${IS_TAKEN})
   on conflict do nothing returning *
 ), logged as (
-  ${recordEvents({ kind: `'user_created'`, user_id: 'user_id', detail: `'{"by": "provider"}'::jsonb`, ...OF_CALLER }, 'made')}
+  ${recordEvents({ kind: `'user_created'`, user_id: 'user_id', detail: `'{"by": "provider"}'::jsonb`, ...EVENT_CALLER }, 'made')}
 )
 select ${USER_COLUMNS} from made`;
 
@@ -71,7 +71,7 @@ with renamed as (
   update users u set name = @name, login = @login, login_key = @key where user_id = @userId and status = 'active'
      and not exists (select from users where user_id <> u.user_id and ${IS_TAKEN}) returning *
 ), logged as (
-  ${recordEvents({ kind: `'user_updated'`, user_id: 'user_id', detail: `jsonb_build_object('by', 'provider', 'fields', @fields::text[])`, ...OF_CALLER }, 'renamed')}
+  ${recordEvents({ kind: `'user_updated'`, user_id: 'user_id', detail: `jsonb_build_object('by', 'provider', 'fields', @fields::text[])`, ...EVENT_CALLER }, 'renamed')}
 )
 select ${USER_COLUMNS} from renamed`;
 
@@ -91,7 +91,7 @@ export const insertUser = findOne<
 >('user-insert')`
   insert into users (login, login_key, name, password_hash, payment_password_hash)
   select @login, @key, @name, @passwordHash, @paymentPasswordHash
-   where not exists (select from users where user_id = ${userIdIn('@key')})
+   where not exists (select from users where user_id = ${userIdSql('@key')})
   on conflict (login_key) do nothing returning user_id as "userId"`;
 
 /**
@@ -106,7 +106,7 @@ export const updateUser = findOne<
          external_id = nullif(coalesce(@externalId, external_id), '')
    where user_id = @userId and not exists (
      select from users where user_id <> u.user_id
-        and (login_key = @key or external_id = @externalId or user_id = ${userIdIn('@key')}))
+        and (login_key = @key or external_id = @externalId or user_id = ${userIdSql('@key')}))
   returning ${USER_COLUMNS}`;
 
 /** Sets a password, and a payment password unless it is null. @returns null if unknown */

@@ -4,7 +4,7 @@ import { BATCH_WAIT_MS } from '../../rules/common/timeouts.ts';
 import { batchRefused, batchSent } from '../../signals/timings.ts';
 import { isConnectionLost, isOneCallersFault } from './errors.ts';
 import { findEach } from './query.ts';
-import type { Computed, Sql } from './statement.ts';
+import type { ComputedColumns, Sql } from './statement.ts';
 
 export const BATCHES = new Set<string>();
 
@@ -39,7 +39,10 @@ export function batched<Request, Result>(
 }
 
 /** Turns a {@link batchStatement} that only reads into a function for one caller, see {@link batched}: its row, null for none. */
-export function findBatched<Request, Row extends object>(name: string, computed?: Computed<Request>) {
+export function findOneBatched<Request, Row extends object>(
+  name: string,
+  computed?: ComputedColumns<Request>,
+) {
   return (...sql: Sql) => batched(name, findEach<Request, Row>(name, computed)(...sql));
 }
 

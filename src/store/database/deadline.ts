@@ -5,8 +5,15 @@ import { DECIDING_STATEMENT_MS } from '../../rules/common/timeouts.ts';
 import { batched } from './batch.ts';
 import { compareClocks, inDatabaseTime } from './connection.ts';
 import type { Database } from './database.ts';
-import { inOrder, onConnection, required } from './query.ts';
-import { batchStatement, type Computed, type Query, type Sql, statement, textOf } from './statement.ts';
+import { inOrder, requireRow, runOnConnection } from './query.ts';
+import {
+  batchStatement,
+  type ComputedColumns,
+  type Query,
+  type Sql,
+  statement,
+  textOf,
+} from './statement.ts';
 
 // Deciding statements. A 503 means "not done" to the caller: its statement, reaching PostgreSQL later, must not undo the caller's
 // later acts. A timeout on our side ends the waiting, not the statement, and `statement_timeout` begins only when PostgreSQL has the
@@ -25,7 +32,7 @@ export const momentOf = (...locked: readonly string[]) => `moment as materialize
 export function batchedDecidingStatement<Row extends object, Request extends { readonly caller: Caller }>(
   name: string,
   rowOf: (request: Request) => string | null,
-  computed: Computed<Request>,
+  computed: ComputedColumns<Request>,
 ) {
   return (...sql: Sql): ((pool: pg.Pool, request: Request) => Promise<Row>) => {
     const made = batchStatement(name, textOf(sql), computed);
@@ -33,7 +40,7 @@ export function batchedDecidingStatement<Row extends object, Request extends { r
       const decideBy = Math.min(...requests.map(({ caller }) => caller.decideBy));
       const rows = await runDeciding<Row & { n: number }>(pool, made(requests), decideBy);
       return inOrder(rows, requests.length).map((found) => {
-        const row = required(found, name);
+        const row = requireRow(found, name);
         return row.late ? new OverloadedError(TOO_LATE) : row;
       });
     };
@@ -47,7 +54,7 @@ export function decidingStatement<Values extends Pick<Caller, 'decideBy'>, Row e
     const made = statement<Values>(name, textOf(sql));
     return async (db, values) => {
       const [first = null] = await runDeciding<Row>(db, made(values), values.decideBy);
-      const row = required(first, name);
+      const row = requireRow(first, name);
       if (row.late) throw new OverloadedError(TOO_LATE);
       return row;
     };
@@ -59,7 +66,7 @@ function runDeciding<Row extends object>(
   { name, text, values = [] }: Query,
   decideBy: number,
 ): Promise<(Row & { late: boolean })[]> {
-  return onConnection(db, async (connection, run) => {
+  return runOnConnection(db, async (connection, run) => {
     const attempt = async () => {
       const deadline = inDatabaseTime(connection, decideBy);
       const config = { name, text, values: [...values, deadline], limitMs: DECIDING_STATEMENT_MS };

@@ -7,7 +7,8 @@ const coded = (code: string, message: string) => Object.assign(new Error(message
 export const standbyError = () => coded('25006', 'it is read-only: a standby, or configured as read-only');
 
 /** Of a former primary. The code is of SQLSTATE's class for lost connections. */
-export const takenOver = (by: string, from: string) => coded('08OLD', `${by} has taken over from ${from}`);
+export const takeoverError = (by: string, from: string) =>
+  coded('08OLD', `${by} has taken over from ${from}`);
 
 /** No connection could be made. The code is its cause's: of the network, of TLS, or of PostgreSQL. */
 export class ConnectError extends Error {
@@ -65,12 +66,12 @@ export function failureOf(error: unknown): StatementFailure {
 }
 
 /** True if a starting server should wait for the database: not for a wrong role, password, database name or certificate. */
-export function passesByWaiting(error: unknown): boolean {
+export function isTransientAtStart(error: unknown): boolean {
   return !/^(28|3D000$)/.test(codeOf(error)) && isUnanswered(error);
 }
 
 /** True if PostgreSQL was unreachable or couldn't respond, so that a retry may help. */
-export function isDatabaseAway(error: unknown): boolean {
+export function isDatabaseUnavailable(error: unknown): boolean {
   return error instanceof ConnectError || isUnanswered(error);
 }
 
@@ -118,7 +119,7 @@ const SENTENCES: Readonly<Record<string, readonly [what: string, remedy: string]
 };
 
 /** True if PostgreSQL refuses for a reason that waiting doesn't solve. */
-export function isRefusal(error: unknown): boolean {
+export function isPermanentDatabaseError(error: unknown): boolean {
   const code = codeOf(error);
   return code in SENTENCES && !code.startsWith('57');
 }
@@ -132,7 +133,7 @@ export function nameTrouble(error: unknown): string {
 export function explainTrouble(error: unknown): string {
   const known = SENTENCES[codeOf(error)] ?? SENTENCES[codeOf((error as Error | undefined)?.cause)];
   if (known !== undefined) return `${known.join(': ')} (${messageOf(error)})`;
-  return isDatabaseAway(error) ? `${whatOf(error)}: ${messageOf(error)}` : messageOf(error);
+  return isDatabaseUnavailable(error) ? `${whatOf(error)}: ${messageOf(error)}` : messageOf(error);
 }
 
 function whatOf(error: unknown): string {

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { Address } from './databaseUrl.ts';
-import { ConnectError, takenOver } from './errors.ts';
+import { ConnectError, takeoverError } from './errors.ts';
 
 /** The driver's error without a password. */
 const NO_PASSWORD = /client password must be a/;
@@ -93,7 +93,7 @@ export class Hosts {
       for (const former of this.hosts) {
         const successor = this.#successorOf(former);
         if (successor === undefined) continue;
-        const error = takenOver(nameOf(successor), nameOf(former));
+        const error = takeoverError(nameOf(successor), nameOf(former));
         for (const client of former.clients) client.connection.stream.destroy(error);
         if (former === this.#current) pool.emit('error', error); // is logged
         this.#use(this.#current);

@@ -2,7 +2,14 @@ import pg from 'pg';
 import { LOCK_MS, STATEMENT_MS } from '../../rules/common/timeouts.ts';
 import { begin, runAlone, runWithin, send } from './connection.ts';
 import { connect, type Database, transaction, withConnection } from './database.ts';
-import { batchStatement, type Computed, type Query, type Sql, statement, textOf } from './statement.ts';
+import {
+  batchStatement,
+  type ComputedColumns,
+  type Query,
+  type Sql,
+  statement,
+  textOf,
+} from './statement.ts';
 
 export { send };
 
@@ -29,13 +36,13 @@ export const findOne = <Values, Row extends object>(name: string) =>
 
 /** Like {@link findAll}, for a statement with exactly one row. */
 export const findRow = <Values, Row extends object>(name: string) =>
-  tag<Values, Row>(name, ({ rows }) => required(rows[0] ?? null, name));
+  tag<Values, Row>(name, ({ rows }) => requireRow(rows[0] ?? null, name));
 
 /** Like {@link findAll}, for a statement whose rows are irrelevant: returns how many it wrote or found. */
 export const write = <Values>(name: string) => tag<Values, number>(name, ({ rowCount }) => rowCount ?? 0);
 
 /** Like {@link findAll}, for a {@link batchStatement}: each request's row, null for none. */
-export function findEach<Request, Row extends object>(name: string, computed?: Computed<Request>) {
+export function findEach<Request, Row extends object>(name: string, computed?: ComputedColumns<Request>) {
   return (...sql: Sql): Run<readonly Request[], (Row | null)[]> => {
     const made = batchStatement(name, textOf(sql), computed);
     return async (db, requests) => inOrder((await query(db, made(requests))).rows, requests.length);
@@ -43,7 +50,7 @@ export function findEach<Request, Row extends object>(name: string, computed?: C
 }
 
 /** Like {@link write}, for a {@link batchStatement}. */
-export function writeEach<Request>(name: string, computed?: Computed<Request>) {
+export function writeEach<Request>(name: string, computed?: ComputedColumns<Request>) {
   return (...sql: Sql): Run<readonly Request[], number> => {
     const made = batchStatement(name, textOf(sql), computed);
     return async (db, requests) => (await query(db, made(requests))).rowCount ?? 0;
@@ -58,16 +65,16 @@ export function inOrder<Row extends { n: number }>(rows: readonly Row[], length:
 }
 
 /** @throws {Error} without a row, if the statement must return one */
-export function required<Row>(row: Row | null, name: string): Row {
+export function requireRow<Row>(row: Row | null, name: string): Row {
   if (row === null) throw new Error(`the statement ${name} left a row out`);
   return row;
 }
 
 const query = (db: Database, asked: Query): Promise<pg.QueryResult> =>
-  onConnection(db, (connection, run) => run(connection, asked));
+  runOnConnection(db, (connection, run) => run(connection, asked));
 
 /** Gives `work` a connection, and the function that runs a statement there: within the transaction `db`, or alone. */
-export function onConnection<Result>(
+export function runOnConnection<Result>(
   db: Database,
   work: (connection: pg.PoolClient, run: typeof runAlone) => Promise<Result>,
 ): Promise<Result> {

@@ -37,7 +37,7 @@ function valueIn(given: unknown, property: string, statement: string): unknown {
 }
 
 /** Values of a batch that are not properties of its requests, by column. */
-export type Computed<Request> = Readonly<Record<string, (request: Request) => string | number | null>>;
+export type ComputedColumns<Request> = Readonly<Record<string, (request: Request) => string | number | null>>;
 
 const INPUT = /@input\(([^)]*)\)/;
 
@@ -49,7 +49,7 @@ const INPUT = /@input\(([^)]*)\)/;
 export function batchStatement<Request>(
   name: string,
   batchText: string,
-  computed: Computed<Request> = {},
+  computed: ComputedColumns<Request> = {},
 ): (requests: readonly Request[]) => Query {
   if (name !== '') STATEMENTS.add(name);
   const [, list = ''] = INPUT.exec(batchText) ?? [];

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { AuditKind } from '../common/auditEvents.ts';
-import { AFTER_TIME, microsOf, timeOf, whereOf } from '../common/conditions.ts';
+import { CURSOR_TIME_SQL, microsOf, timeSql, whereOf } from '../common/conditions.ts';
 import { transaction } from '../database/database.ts';
 import { findLong, findRow, queryPages, send } from '../database/query.ts';
 import { statement } from '../database/statement.ts';
@@ -32,7 +32,7 @@ const CONDITIONS = {
   outcome: 'a.kind = @outcome',
   since: 'a.at >= @since',
   until: 'a.at < @until',
-  after: `a.at >= ${AFTER_TIME} and (a.at > ${AFTER_TIME} or a.ctid > ('(' || split_part(@after, '.', 2) || ')')::tid)`,
+  after: `a.at >= ${CURSOR_TIME_SQL} and (a.at > ${CURSOR_TIME_SQL} or a.ctid > ('(' || split_part(@after, '.', 2) || ')')::tid)`,
 };
 
 /** Selects events; null fields are ignored. */
@@ -97,8 +97,8 @@ const find = findLong<
   `
 select * from (
   select *, @own::bigint - ((@own::bigint - xmin::text::bigint) & 4294967295) as transaction from audit_events
-   where at >= ${timeOf('@since')} - ${MARGIN}) numbered
- where (transaction >= @from::bigint or at > ${timeOf('@after')} and at <= ${timeOf('@at')})
+   where at >= ${timeSql('@since')} - ${MARGIN}) numbered
+ where (transaction >= @from::bigint or at > ${timeSql('@after')} and at <= ${timeSql('@at')})
    and transaction < @oldest::bigint
  order by transaction fetch first (@most::bigint) rows with ties`,
   'transaction',

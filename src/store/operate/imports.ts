@@ -3,10 +3,10 @@ import { OAuthError } from '../../rules/common/error.ts';
 import type { Client } from '../../rules/request/client.ts';
 import { type Offer, parseRequestedScope } from '../../rules/request/scopeRules.ts';
 import { sha256 } from '../../secrets/digest.ts';
-import { OF_GRANT, recordEvents } from '../common/auditEvents.ts';
+import { EVENT_GRANT, recordEvents } from '../common/auditEvents.ts';
 import { CLIENT_COLUMNS, SETTING_COLUMNS } from '../common/clients.ts';
 import { deleteSessionsOfUser } from '../common/sessions.ts';
-import { userIdIn } from '../common/users.ts';
+import { userIdSql } from '../common/users.ts';
 import { transaction } from '../database/database.ts';
 import { isOneCallersFault } from '../database/errors.ts';
 import { findAll, lockForTransaction, queryLong, queryPages, send, write } from '../database/query.ts';
@@ -101,7 +101,7 @@ export const importUsers = importStatement(
          case when u.user_id is null or 'payment_password_hash' = any (fields) then r.payment_password_hash
               else u.payment_password_hash end as payment_password_hash,
          coalesce(case when u.user_id is null or last is not null then r.status end, u.status, 'active') as status,
-         case when u.user_id is null and exists (select from users where user_id = ${userIdIn('r.key')} offset 0)
+         case when u.user_id is null and exists (select from users where user_id = ${userIdSql('r.key')} offset 0)
               then 'login: is the id of another user'
               when u.user_id is null and r.problem is not null then r.problem
               when u.external_id is null and exists (select from users where external_id = r.external_id offset 0)
@@ -252,7 +252,7 @@ select 0 as n, client_id as verdict from blocked order by 2`,
 // Like an approval with its exchange at the time of the token. Of a batch the newest token of each authorization is written, in
 // the order of keys, like approvals; a row that another transaction has changed meanwhile is judged as it is then.
 
-/** The same as `grantIdFor`: PostgreSQL's JSON escapes a string like JavaScript's. */
+/** The same as `deriveGrantId`: PostgreSQL's JSON escapes a string like JavaScript's. */
 const GRANT_ID = `encode(substr(sha256(convert_to(concat('["', user_id, '",', to_json(r.client_id), ',',
          coalesce(to_json(r.instance_name)::text, 'null'), ']'), 'UTF8')), 1, 16), 'hex')::uuid`;
 
@@ -327,7 +327,7 @@ export const importGrants = importStatement(
   insert into imported_tokens (token_hash, grant_id) select token_hash, grant_id from written
   on conflict (grant_id) do update set token_hash = excluded.token_hash
 ), logged as (
-  ${recordEvents({ kind: `'imported'`, ...OF_GRANT, operator: '@operator' }, 'written')}
+  ${recordEvents({ kind: `'imported'`, ...EVENT_GRANT, operator: '@operator' }, 'written')}
 )
 select r.n, coalesce(verdict, case when w.grant_id is null then 'skipped' when is_there then 'updated, token: scope or time'
                                    else coalesce('forced, ' || doubt, 'imported') end) as verdict

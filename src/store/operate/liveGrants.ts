@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Digest } from '../../secrets/digest.ts';
-import { AFTER_TIME, microsOf, whereOf } from '../common/conditions.ts';
+import { CURSOR_TIME_SQL, microsOf, whereOf } from '../common/conditions.ts';
 import { GRANT_COLUMNS, type Grant, IS_LIVE } from '../common/grants.ts';
 import { findLong, queryLong, queryPages } from '../database/query.ts';
 import { batchStatement, type Query, statement } from '../database/statement.ts';
@@ -20,7 +20,7 @@ const CONDITIONS = {
   since: 'g.confirmed_at >= @since',
   until: 'g.confirmed_at < @until',
   behind: 'g.grant_id > @behind',
-  after: `g.confirmed_at <= ${AFTER_TIME} and (g.confirmed_at < ${AFTER_TIME} or g.grant_id > split_part(@after, '.', 2)::uuid)`,
+  after: `g.confirmed_at <= ${CURSOR_TIME_SQL} and (g.confirmed_at < ${CURSOR_TIME_SQL} or g.grant_id > split_part(@after, '.', 2)::uuid)`,
 };
 
 /** @throws {Error} without a filter: all grants are never meant */
@@ -82,7 +82,7 @@ select distinct g.grant_id as id, g.user_id as "userId"
 );
 
 /** From grants with an end or a new approval: those that are live in an earlier authorization. */
-export const findEndedGrants = (pool: pg.Pool, ends: readonly GrantEnd[]) =>
+export const findRevivedGrants = (pool: pg.Pool, ends: readonly GrantEnd[]) =>
   queryLong<{ id: string; userId: string }>(pool, findEnded(ends));
 
 /** From imported tokens: the live grants that still have them. */

@@ -35,7 +35,7 @@ export const findOperators = findAll<void, Operator>('operator-find-all')`
   select ${COLUMNS} from operators order by name`;
 
 /** Notes the day of the use. @returns null if the token is unknown */
-export const findOperator = findOne<{ tokenHash: Digest }, Operator>('operator-find')`
+export const findOperatorByToken = findOne<{ tokenHash: Digest }, Operator>('operator-find')`
 with used as (
   update operators set last_used_on = current_date
    where token_hash = @tokenHash and last_used_on is distinct from current_date)

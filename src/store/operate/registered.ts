@@ -20,7 +20,7 @@ function statementsOf(kind: string) {
   };
 }
 
-export const REGISTERED = {
+export const REGISTRATION_STATEMENTS = {
   client: statementsOf('client'),
   resource: statementsOf('resource'),
   user: statementsOf('user'),

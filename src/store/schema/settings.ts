@@ -23,7 +23,7 @@ const keep = findAll<{ settings: string }, { name: string }>('settings-keep')`
   returning name`;
 
 /** Stores settings, but none beside another currency. @returns the variables whose values are new */
-export async function keepSettings(db: Database, settings: Settings): Promise<string[]> {
+export async function saveSettings(db: Database, settings: Settings): Promise<string[]> {
   return (await keep(db, { settings: JSON.stringify(settings) })).map(({ name }) => name.toUpperCase());
 }
 

@@ -1,9 +1,15 @@
 import type { Caller } from '../../rules/common/caller.ts';
 import type { Digest } from '../../secrets/digest.ts';
-import { CALLER_COLUMNS, CALLER_VALUES, OF_GRANT, OF_REQUEST, recordEvents } from '../common/auditEvents.ts';
 import {
+  CALLER_INPUT,
+  CALLER_VALUES,
+  EVENT_GRANT,
+  EVENT_REQUEST,
+  recordEvents,
+} from '../common/auditEvents.ts';
+import {
+  CLIENT_IS_KNOWN_COLUMN,
   IS_FIRST_USE,
-  IS_KNOWN,
   IS_UNKNOWN_OR_BLOCKED,
   JOIN_CLIENT,
   noteUse,
@@ -82,13 +88,13 @@ export const exchangeCode = batchedDecidingStatement<ExchangeResult, ExchangeReq
 )`
 with requests as materialized (
   select * from @input(grant_id uuid, code_hash bytea, client_id text, secret_hash bytea, redirect_uri text, challenge text,
-                       token_hash bytea, ${CALLER_COLUMNS})
+                       token_hash bytea, ${CALLER_INPUT})
 ), locked as materialized (
   select * from grants where grant_id = any (@grant_id::uuid[])
    order by grant_id for no key update
 ), ${momentOf('locked')}, judged as materialized (
   select r.n, r.grant_id, r.token_hash, r.address, r.reference, g.token_issued_at, g.scope, g.lowered, s.client_id, s.secret_hash,
-    s.secret_hash is not null and ${IS_FIRST_USE} as first_use, ${IS_KNOWN},
+    s.secret_hash is not null and ${IS_FIRST_USE} as first_use, ${CLIENT_IS_KNOWN_COLUMN},
     case
       ${CHECKS.map(([holds, verdict]) => `when ${holds} then '${verdict}'`).join('\n      ')}
       else 'to_issue'
@@ -109,9 +115,9 @@ with requests as materialized (
 ), noted as (
   ${noteUse('client', 'select client_id, secret_hash from judged where first_use')}
 ), recorded_issues as (
-  ${recordEvents({ kind: `'exchanged'`, ...OF_GRANT, ...OF_REQUEST }, 'issued')}
+  ${recordEvents({ kind: `'exchanged'`, ...EVENT_GRANT, ...EVENT_REQUEST }, 'issued')}
 ), recorded_replays as (
-  ${recordEvents({ kind: `'replayed'`, ...OF_GRANT, ...OF_REQUEST }, 'revoked')}
+  ${recordEvents({ kind: `'replayed'`, ...EVENT_GRANT, ...EVENT_REQUEST }, 'revoked')}
 )
 select j.n::int as n,
        case when i.n is null then j.verdict else 'issued' end as verdict,

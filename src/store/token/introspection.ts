@@ -3,10 +3,10 @@ import type pg from 'pg';
 import type { Digest } from '../../secrets/digest.ts';
 import { parseToken } from '../../secrets/tokens.ts';
 import { type Grant, IS_LIVE } from '../common/grants.ts';
-import { IS_ACCEPTED, IS_FIRST_USE, noteUse } from '../common/secrets.ts';
+import { IS_FIRST_USE, noteUse, SECRET_IS_ACCEPTED } from '../common/secrets.ts';
 import type { User } from '../common/users.ts';
-import { batched, findBatched } from '../database/batch.ts';
-import { findEach, required, writeEach } from '../database/query.ts';
+import { batched, findOneBatched } from '../database/batch.ts';
+import { findEach, requireRow, writeEach } from '../database/query.ts';
 
 const TODAY = `(clock_timestamp() at time zone 'UTC')::date`;
 
@@ -38,7 +38,7 @@ const MAX_WAITING = 10 * MAX_ROWS_A_STATEMENT;
 const waiting = new WeakMap<pg.Pool, GrantUse[]>();
 
 /** Notes today as the day of last use of some grants. It is not awaited, and a use that can't be noted is lost. */
-export function noteGrantUses(db: pg.Pool, uses: readonly GrantUse[]): void {
+export function recordGrantUses(db: pg.Pool, uses: readonly GrantUse[]): void {
   if (uses.length === 0) return;
   const all = waiting.get(db) ?? [];
   all.push(...uses.slice(0, MAX_WAITING - all.length));
@@ -85,7 +85,7 @@ select input.n::int as n, r.first_use as "firstUse",
   left join (
     select s.resource_id, s.secret_hash, ${IS_FIRST_USE} as first_use
       from resource_secrets s join resources using (resource_id)
-     where ${IS_ACCEPTED} and status = 'active'
+     where ${SECRET_IS_ACCEPTED} and status = 'active'
   ) r on r.resource_id = input.resource_id and r.secret_hash = input.secret_hash
   left join lateral (
     select g.*, u.login, u.external_id, ${IS_FIRST_USE_OF_GRANT} as first_use
@@ -117,12 +117,12 @@ export const findToken = batched(
       const { firstUseOfGrant = false, grantId = null } = rows[index] ?? {};
       return firstUseOfGrant && grantId !== null ? [{ grantId, tokenHash }] : [];
     });
-    noteGrantUses(db, uses);
+    recordGrantUses(db, uses);
     const first = requests.filter((_, index) => rows[index]?.firstUse === true);
     // A failure must not leave a request without its result.
     if (first.length > 0) await markSecretsUsed(db, first).catch(() => {});
     return rows.map((found) => {
-      const row = required(found, 'token-find');
+      const row = requireRow(found, 'token-find');
       return {
         authenticated: row.firstUse !== null,
         known: row.known,
@@ -135,7 +135,7 @@ export const findToken = batched(
 // Tokens of an earlier service (`assent grant import`) name no grant, so that a table has it. Only tokens without our form are
 // looked up. The grant's own `token_hash` decides, as for ours: after a new authorization it is another one.
 
-const findImported = findBatched<Digest, { readonly grantId: string }>('imported-token-find', {
+const findImported = findOneBatched<Digest, { readonly grantId: string }>('imported-token-find', {
   token_hash: (hash) => hash,
 })`
   select n::int as n, grant_id as "grantId" from @input(token_hash bytea) join imported_tokens using (token_hash)`;

@@ -2,9 +2,20 @@ import type pg from 'pg';
 import type { Caller } from '../../rules/common/caller.ts';
 import type { Digest } from '../../secrets/digest.ts';
 import { emit } from '../../signals/events.ts';
-import { CALLER_COLUMNS, CALLER_VALUES, OF_CALLER, OF_GRANT, recordEvents } from '../common/auditEvents.ts';
+import {
+  CALLER_INPUT,
+  CALLER_VALUES,
+  EVENT_CALLER,
+  EVENT_GRANT,
+  recordEvents,
+} from '../common/auditEvents.ts';
 import { IS_LIVE } from '../common/grants.ts';
-import { IS_KNOWN, IS_UNKNOWN_OR_BLOCKED, JOIN_CLIENT, SECRET_IS_WRONG } from '../common/secrets.ts';
+import {
+  CLIENT_IS_KNOWN_COLUMN,
+  IS_UNKNOWN_OR_BLOCKED,
+  JOIN_CLIENT,
+  SECRET_IS_WRONG,
+} from '../common/secrets.ts';
 import type { Database } from '../database/database.ts';
 import { batchedDecidingStatement, decidingStatement, momentOf } from '../database/deadline.ts';
 import { asciiOnly } from '../database/query.ts';
@@ -32,7 +43,7 @@ with ${tables} locked as (
     from locked, moment where g.grant_id = locked.grant_id and g.revoked_at is null and not late
   returning g.grant_id, g.user_id, g.client_id, g.instance_name, g.scope
 ), recorded as (
-  ${recordEvents({ kind: `'${kind}'`, ...OF_GRANT, ...by }, 'revoked')}
+  ${recordEvents({ kind: `'${kind}'`, ...EVENT_GRANT, ...by }, 'revoked')}
 )
 select ${result}, late from moment ${from}`;
 
@@ -41,7 +52,7 @@ type OneOfUser = Caller & { readonly userId: string; readonly grantId: string };
 const ofUser = decidingStatement<OneOfUser, { revoked: boolean }>('grant-revoke-of-user')`${revocation({
   kind: 'revoked_by_user',
   where: 'user_id = @userId and grant_id = @grantId',
-  by: OF_CALLER,
+  by: EVENT_CALLER,
   result: 'exists (select from revoked) as revoked',
 })}`;
 
@@ -64,7 +75,7 @@ const allOfUser = decidingStatement<AllOfUser, { hasMore: boolean; revoked: numb
   where: `grant_id = any (array(
     select grant_id from (select * from grants where user_id = @userId offset 0) g
      where (@clientId::text is null or client_id = @clientId) and ${IS_LIVE} order by grant_id limit ${MAX_GRANTS_A_STATEMENT}))`,
-  by: OF_CALLER,
+  by: EVENT_CALLER,
   result: `(select count(*) from locked) = ${MAX_GRANTS_A_STATEMENT} as "hasMore", (select count(*)::int from revoked) as revoked`,
 })}`;
 
@@ -96,8 +107,8 @@ const byToken = batchedDecidingStatement<
 })`${revocation({
   kind: 'revoked_by_application',
   tables: `requests as materialized (
-  select r.*, r.client_id is null or not (${IS_UNKNOWN_OR_BLOCKED} or ${SECRET_IS_WRONG}) as authenticated, ${IS_KNOWN}
-    from (select * from @input(grant_id uuid, token_hash bytea, client_id text, secret_hash bytea, ${CALLER_COLUMNS})) r
+  select r.*, r.client_id is null or not (${IS_UNKNOWN_OR_BLOCKED} or ${SECRET_IS_WRONG}) as authenticated, ${CLIENT_IS_KNOWN_COLUMN}
+    from (select * from @input(grant_id uuid, token_hash bytea, client_id text, secret_hash bytea, ${CALLER_INPUT})) r
   ${JOIN_CLIENT}
 ),`,
   where: `grant_id = any (@grant_id::uuid[]) and exists (

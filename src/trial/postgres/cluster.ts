@@ -22,7 +22,7 @@ export function findBinaries() {
 }
 
 /** Binaries that PostgreSQL's user can run. Root's checkout may be closed to that user, so root keeps a copy per version. */
-export async function openBinaries(binaries: Binaries, runAs: RunAs): Promise<Binaries> {
+export async function makeBinariesAccessible(binaries: Binaries, runAs: RunAs): Promise<Binaries> {
   if (runAs.uid === undefined) return binaries;
   const { folder, version } = binaries;
   const copy = path.join(ROOTS_LIBRARY, `postgres-${version}`);

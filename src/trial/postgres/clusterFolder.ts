@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import path from 'node:path';
-import { hasCode, readOrMake } from './readOrMake.ts';
+import { hasErrnoCode, readOrMake } from './readOrMake.ts';
 
 /** Root's data: PostgreSQL refuses to run as root, and its user may be unable to enter DATA_DIR. */
 export const ROOTS_LIBRARY = '/var/lib/assent';
@@ -47,7 +47,7 @@ function makeWritable(folder: string, mode: number, remedy: string): void {
     accessSync(folder, constants.W_OK);
   } catch (cause) {
     // Node reports EROFS as ENOENT if it may make the parent folders too.
-    if (!hasCode(cause, 'EROFS', 'ENOENT', 'EACCES', 'EPERM')) throw cause;
+    if (!hasErrnoCode(cause, 'EROFS', 'ENOENT', 'EACCES', 'EPERM')) throw cause;
     const message = `${folder} can't be written, because the disk is read-only or this user has no permission: ${remedy}`;
     throw new Error(message, { cause });
   }

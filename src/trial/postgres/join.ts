@@ -2,7 +2,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { lazy } from '../../rules/common/memoize.ts';
-import { type Cluster, createCluster, DATABASE_USER, findBinaries, openBinaries } from './cluster.ts';
+import {
+  type Cluster,
+  createCluster,
+  DATABASE_USER,
+  findBinaries,
+  makeBinariesAccessible,
+} from './cluster.ts';
 import { findClusterFolder } from './clusterFolder.ts';
 import {
   interruptPostmaster,
@@ -35,7 +41,7 @@ process.on('exit', () => {
 export async function joinEmbeddedPostgres(dataDir: string, log: Cluster['log'] = () => {}) {
   const installed = findBinaries(); // first: without them the disk stays untouched
   const location = findClusterFolder(dataDir);
-  const binaries = await openBinaries(installed, location.runAs);
+  const binaries = await makeBinariesAccessible(installed, location.runAs);
   const cancel = new AbortController();
   const cluster: Cluster = { location, binaries, log, cancelled: cancel.signal };
   const joining = createCluster(cluster).then(() => openSession(cluster));

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CLEAN_ENVIRONMENT, type Cluster } from './cluster.ts';
 import type { ClusterFolder } from './clusterFolder.ts';
-import { hasCode } from './readOrMake.ts';
+import { hasErrnoCode } from './readOrMake.ts';
 
 /** Deadline for a stop: it writes a checkpoint, and disks can be slow. */
 const STOP_DEADLINE_MS = 30_000;
@@ -96,7 +96,7 @@ function readLines(file: string): string[] {
   try {
     return fs.readFileSync(file, 'utf8').split('\n');
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return [];
+    if (hasErrnoCode(error, 'ENOENT')) return [];
     throw error;
   }
 }

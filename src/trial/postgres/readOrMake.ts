@@ -9,7 +9,7 @@ export function readOrMake(file: string, make: () => string): string {
     writeFileSync(draft, make(), { mode: 0o600 });
     linkSync(draft, file);
   } catch (error) {
-    if (!hasCode(error, 'EEXIST')) throw error;
+    if (!hasErrnoCode(error, 'EEXIST')) throw error;
   } finally {
     rmSync(draft, { force: true });
   }
@@ -25,11 +25,11 @@ export async function makeFolder(folder: string, fill: (draft: string) => unknow
     renameSync(draft, folder);
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
-    if (!hasCode(error, 'EEXIST', 'ENOTEMPTY')) throw error;
+    if (!hasErrnoCode(error, 'EEXIST', 'ENOTEMPTY')) throw error;
   }
 }
 
 /** True for a system call that failed with one of these codes (`ENOENT`, `EEXIST`, …). */
-export function hasCode(error: unknown, ...codes: string[]): boolean {
+export function hasErrnoCode(error: unknown, ...codes: string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }

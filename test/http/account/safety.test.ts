@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { stopEverything, stopToken } from '../../../src/flows/account/disconnect.ts';
+import { createStopToken, stopEverything } from '../../../src/flows/account/disconnect.ts';
 import {
   actorsAt,
   follow,
@@ -227,7 +227,7 @@ describe('“Stop everything”', () => {
     await obtainToken(agent, client, user);
     const session = await sessionOf(server, agent);
     const late = { ...CALLER, decideBy: performance.now() };
-    const stopped = stopEverything(server.context, session, stopToken(server.context, session), late);
+    const stopped = stopEverything(server.context, session, createStopToken(server.context, session), late);
     await expect(stopped).rejects.toThrow('after its deadline');
     expect((await agent.get('/oauth/account')).text).not.toContain('stopped');
     expect((await press(agent, await agent.get(ACTION), ACTION)).text).toContain('Everything is stopped');

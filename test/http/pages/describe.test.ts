@@ -5,7 +5,7 @@ import { TEXTS } from '../../../src/languages/languages.ts';
 import { type DescribedRight, describeRights } from '../../../src/languages/rights.ts';
 import { BUILT_IN_BRAND } from '../../../src/rules/face/brand.ts';
 import { EMPTY_DIRECTORY } from '../../../src/rules/face/directory.ts';
-import { spends } from '../../../src/rules/scope/scope.ts';
+import { hasSpendingRight } from '../../../src/rules/scope/scope.ts';
 import { rights } from '../../rules/arbitraries.ts';
 import { parseScope } from '../../rules/rubles.ts';
 
@@ -58,11 +58,11 @@ describe('contract 1.2: the description of rights and payment limits', () => {
     fc.assert(
       fc.property(rights, (list) => {
         const described = describeRights(list, BUILT_IN);
-        const source = spends(list) && !list.some((right) => right.name === 'money-source') ? 1 : 0;
+        const source = hasSpendingRight(list) && !list.some((right) => right.name === 'money-source') ? 1 : 0;
         expect(described).toHaveLength(list.length + source);
         list.forEach((right, index) => {
           expect(described[index]?.before).not.toBe('');
-          expect(described[index]?.limit !== null).toBe(spends([right]));
+          expect(described[index]?.limit !== null).toBe(hasSpendingRight([right]));
         });
       }),
     );

@@ -35,7 +35,7 @@ export function cookieOf({ keyRing }: Context, signIn: ProviderSignIn): [name: s
   return [nameOf(signIn.state), keyRing.sign('provider', deflateRawSync(JSON.stringify(signIn)))];
 }
 
-export function usedSignIn({ state, at, query, decision }: ProviderSignIn): UsedSignIn {
+export function toUsedSignIn({ state, at, query, decision }: ProviderSignIn): UsedSignIn {
   return { stage: 'used', state, at, query, decision };
 }
 

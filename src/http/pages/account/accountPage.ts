@@ -18,17 +18,17 @@ import { sessionOf } from '../../browser/forms.ts';
 import { ACCOUNT } from '../../browser/language.ts';
 import { lastOutcome, noteOn } from '../../browser/outcomes.ts';
 import { seeOther, withQuery } from '../../browser/redirects.ts';
-import { type PageLanguage, pageLanguageOf, toPasswords } from '../../describe/describe.ts';
+import { type PageLanguage, pageLanguageOf, passwordLinks } from '../../describe/describe.ts';
 import { describeSpending, describeTotalSpending } from '../../describe/describeLimits.ts';
 import { describeWarnings } from '../../describe/describeWarnings.ts';
 import { queryParameters } from '../../request/parameters.ts';
 import type { Page } from '../page.ts';
 import { showSignIn } from '../signInPage.ts';
 import { showPage } from '../views.ts';
-import { type Banner, type OwnPage, ownPage } from './ownPage.ts';
+import { type AccountPageHead, accountPageHead, type Banner } from './accountPages.ts';
 import { STOP_PATH } from './stopPage.ts';
 
-interface Fields extends OwnPage, Banner {
+interface Fields extends AccountPageHead, Banner {
   /** Window title: begins with the result of the last form, which screen readers read first. */
   readonly title: string;
   /** Those without connections lead to them. Several others are folded. */
@@ -52,8 +52,8 @@ export async function showAccount(request: FastifyRequest, reply: FastifyReply):
   const { context } = request.server;
   const session = await sessionOf(request);
   if (session === null) return showSignIn(reply, signInStep(context, null, readCookie(request, 'preLogin')));
-  const words = pageLanguageOf(request);
-  const { account } = words.texts;
+  const locale = pageLanguageOf(request);
+  const { account } = locale.texts;
   const query = queryParameters(request);
   const [application = '', older = '', search = ''] = PART.map((name) => query.find(name)?.trim());
   const part = { application, older, search };
@@ -61,7 +61,7 @@ export async function showAccount(request: FastifyRequest, reply: FastifyReply):
   const [page, warnings, stopped] = await Promise.all([
     findAccountPage(context, session, part),
     findWarnings(context, session, readCookie(request, 'seen')),
-    last?.outcome === 'pressed' ? describeStop(context, session, words) : null,
+    last?.outcome === 'pressed' ? describeStop(context, session, locale) : null,
   ]);
   // This part is empty now: the first one has the rest.
   if (application + older !== '' && page.applications.length === 0) return seeOther(reply);
@@ -69,13 +69,13 @@ export async function showAccount(request: FastifyRequest, reply: FastifyReply):
     last?.outcome === 'disconnected' ? account.disconnected({ what: last.typed.join() }) : null;
   const undone = noteOn(reply, ACCOUNT, session.user);
   return showPage(reply, ACCOUNT_PAGE, {
-    ...ownPage(session, reply),
+    ...accountPageHead(session, reply),
     ...page,
     title: disconnected ?? (undone === null ? account.title : account.titleUndone),
-    applications: page.applications.map((client) => describeApplication(client, words)),
+    applications: page.applications.map((client) => describeApplication(client, locale)),
     part,
     older: page.older && withQuery(ACCOUNT, query.only(['application', 'search']), `older=${page.older}`),
-    warnings: warnings && describeWarnings(warnings, words),
+    warnings: warnings && describeWarnings(warnings, locale),
     done: disconnected && `${disconnected}. ${account.stillConnected}`,
     ways: [],
     undone,
@@ -84,18 +84,18 @@ export async function showAccount(request: FastifyRequest, reply: FastifyReply):
 }
 
 /** The account page after stopping everything describes the current state: some of many thousands may be left. */
-async function describeStop(context: Context, session: Session, words: PageLanguage) {
-  const { stop } = words.texts;
+async function describeStop(context: Context, session: Session, locale: PageLanguage) {
+  const { stop } = locale.texts;
   if (!(await isEverythingStopped(context, session))) {
     const ways = [{ href: STOP_PATH, text: `${stop.title}…` }];
     return { title: stop.titleUndone, done: null, undone: stop.undone, ways };
   }
-  const ways = toPasswords(words, session.user.hasPaymentPassword);
+  const ways = passwordLinks(locale, session.user.hasPaymentPassword);
   return { title: stop.titleDone, done: stop.done, undone: null, ways };
 }
 
-export function describeApplication(client: AuthorizedClient, words: PageLanguage) {
-  const { account, formats } = words.texts;
+export function describeApplication(client: AuthorizedClient, locale: PageLanguage) {
+  const { account, formats } = locale.texts;
   const { clientId, clientName, isBlocked, canSpend, authorizations, live } = client;
   const total = account.connections({ count: live });
   const question = account.questionAll({ client: clientName, connections: total });
@@ -106,18 +106,18 @@ export function describeApplication(client: AuthorizedClient, words: PageLanguag
     logo: logoPath({ clientId, logo: client.clientLogo }),
     isBlocked,
     canSpend,
-    spending: describeTotalSpending(client, words.texts),
+    spending: describeTotalSpending(client, locale.texts),
     total,
     lastUse: account.lastUsed({ day: client.lastUsedOn ? formats.utcDay(client.lastUsedOn) : 'never' }),
     expiresSoon: authorizations.some(({ expiresSoon }) => expiresSoon),
-    connections: authorizations.map((one) => describeConnection(one, live > 1, words)),
+    connections: authorizations.map((one) => describeConnection(one, live > 1, locale)),
     all: live > 1 ? all : null,
   };
 }
 
-function describeConnection(authorization: LiveAuthorization, isOneOfSeveral: boolean, words: PageLanguage) {
+function describeConnection(authorization: LiveAuthorization, isOneOfSeveral: boolean, locale: PageLanguage) {
   const { grantId, clientName, instanceName, confirmedAt, expiresAt, lastUsedOn } = authorization;
-  const { account, formats } = words.texts;
+  const { account, formats } = locale.texts;
   const isOnly = instanceName === null && !isOneOfSeveral;
   const client = isolated(clientName);
   const unnamed = inSentence(account.unnamed);
@@ -128,12 +128,12 @@ function describeConnection(authorization: LiveAuthorization, isOneOfSeveral: bo
     question: isOnly
       ? account.question({ client: clientName })
       : account.questionOf({ client: clientName, connection: instanceName ?? unnamed }),
-    spending: isOneOfSeveral ? describeSpending(authorization, words.texts) : null,
-    allowedOn: formats.day(confirmedAt, words.timeZone),
-    validUntil: formats.day(expiresAt, words.timeZone),
+    spending: isOneOfSeveral ? describeSpending(authorization, locale.texts) : null,
+    allowedOn: formats.day(confirmedAt, locale.timeZone),
+    validUntil: formats.day(expiresAt, locale.timeZone),
     expiresSoon: authorization.expiresSoon,
     lastUse: lastUsedOn === null ? account.never : formats.utcDay(lastUsedOn),
-    rights: describeRights(authorization.rights, words),
+    rights: describeRights(authorization.rights, locale),
     formToken: authorization.disconnectToken,
   };
 }

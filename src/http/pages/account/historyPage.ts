@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { findHistoryPage, type HistoryEvent } from '../../../flows/account/history.ts';
-import { isAlarming } from '../../../flows/account/warnings.ts';
+import { isSuspicious } from '../../../flows/account/warnings.ts';
 import { withValues } from '../../../languages/languages.ts';
 import { describeRights } from '../../../languages/rights.ts';
 import { sessionOf } from '../../browser/forms.ts';
@@ -10,9 +10,9 @@ import { describeDevice, describeNetwork } from '../../describe/describeWarnings
 import { queryParameters } from '../../request/parameters.ts';
 import type { Page } from '../page.ts';
 import { showPage } from '../views.ts';
-import { type OwnPage, ownPage } from './ownPage.ts';
+import { type AccountPageHead, accountPageHead } from './accountPages.ts';
 
-interface Fields extends OwnPage {
+interface Fields extends AccountPageHead {
   readonly intro: string;
   readonly events: readonly ReturnType<typeof describeEvent>[];
   /** The newest events are on another page. */
@@ -29,29 +29,29 @@ export async function showHistory(request: FastifyRequest, reply: FastifyReply):
   if (session === null) return seeOther(reply);
   const from = queryParameters(request).find('from');
   const { events, older } = await findHistoryPage(context, session, from);
-  const words = pageLanguageOf(request);
-  const { history, formats } = words.texts;
+  const locale = pageLanguageOf(request);
+  const { history, formats } = locale.texts;
   return showPage(reply, HISTORY_PAGE, {
-    ...ownPage(session, reply),
+    ...accountPageHead(session, reply),
     intro: history.intro({ zone: formats.zone(context.timeZone) }),
-    events: events.map((event) => describeEvent(event, words)),
+    events: events.map((event) => describeEvent(event, locale)),
     isLater: from !== undefined,
     older: older && `/oauth/account/history?from=${older}`,
   });
 }
 
-export function describeEvent(event: HistoryEvent, words: PageLanguage) {
+export function describeEvent(event: HistoryEvent, locale: PageLanguage) {
   const { kind, at, clientName, instanceName, rights, network, confirmedBy } = event;
-  const { history, formats } = words.texts;
+  const { history, formats } = locale.texts;
   return {
-    day: formats.day(at, words.timeZone),
-    device: kind === 'signed_in' ? describeDevice(event, words.texts) : null,
-    time: formats.hour(at, words.timeZone),
+    day: formats.day(at, locale.timeZone),
+    device: kind === 'signed_in' ? describeDevice(event, locale.texts) : null,
+    time: formats.hour(at, locale.timeZone),
     text: withValues(history.kinds[kind], { client: clientName ?? history.deletedClient }),
     confirmedBy: confirmedBy && history.confirmedBy[confirmedBy],
-    isWarning: isAlarming(kind),
+    isWarning: isSuspicious(kind),
     instanceName,
-    rights: rights && describeRights(rights, words),
-    network: describeNetwork(network, words.texts),
+    rights: rights && describeRights(rights, locale),
+    network: describeNetwork(network, locale.texts),
   };
 }

@@ -1,16 +1,16 @@
 import type { FastifyReply } from 'fastify';
 import type { findPasswordForm } from '../../../flows/account/changePassword.ts';
 import type { Session } from '../../../flows/signIn/session.ts';
-import { errorAt } from '../formErrors.ts';
+import { formErrorFor } from '../formErrors.ts';
 import { type Page, paymentPasswordName } from '../page.ts';
 import { showPage } from '../views.ts';
-import { type OwnPage, ownPage } from './ownPage.ts';
+import { type AccountPageHead, accountPageHead } from './accountPages.ts';
 
 type Which = 'password' | 'payment-password';
 
 type PasswordForm = NonNullable<Awaited<ReturnType<typeof findPasswordForm>>>;
 
-interface Fields extends OwnPage {
+interface Fields extends AccountPageHead {
   readonly which: Which;
   /** Password managers keep the changed password under this name. */
   readonly keptAs: string;
@@ -24,16 +24,16 @@ interface Fields extends OwnPage {
 export const PASSWORD_PAGE: Page<Fields> = { name: 'password', asksForPassword: () => true };
 
 /** Changes a password. @param path of its form */
-export function showPassword(
+export function showPasswordPage(
   reply: FastifyReply,
   path: string,
   which: Which,
   session: Session,
   form: PasswordForm,
 ): FastifyReply {
-  const failed = errorAt(reply, path, path);
+  const failed = formErrorFor(reply, path, path);
   return showPage(reply, PASSWORD_PAGE, {
-    ...ownPage(session, reply),
+    ...accountPageHead(session, reply),
     which,
     keptAs: which === 'payment-password' ? paymentPasswordName(session.user) : session.user.login,
     asked: form.currentKind === 'password' ? 'password' : 'payment-password',

@@ -6,13 +6,13 @@ import { sessionOf } from '../../browser/forms.ts';
 import { ACCOUNT } from '../../browser/language.ts';
 import { lastOutcome, noteOn } from '../../browser/outcomes.ts';
 import { seeOther } from '../../browser/redirects.ts';
-import { type Link, type PageLanguage, pageLanguageOf, toPasswords } from '../../describe/describe.ts';
+import { type Link, type PageLanguage, pageLanguageOf, passwordLinks } from '../../describe/describe.ts';
 import { describeDevice, describeNetwork, describeWarnings } from '../../describe/describeWarnings.ts';
 import type { Page } from '../page.ts';
 import { showPage } from '../views.ts';
-import { type Banner, type OwnPage, ownPage } from './ownPage.ts';
+import { type AccountPageHead, accountPageHead, type Banner } from './accountPages.ts';
 
-interface Fields extends OwnPage, Banner {
+interface Fields extends AccountPageHead, Banner {
   readonly sessions: ReturnType<typeof describeSessions>;
   /** Null if the user is signed in only here. */
   readonly endOthersToken: string | null;
@@ -31,18 +31,18 @@ export async function showSecurity(request: FastifyRequest, reply: FastifyReply)
   const session = await sessionOf(request);
   if (session === null) return seeOther(reply);
   const said = lastOutcome(reply, SECURITY_PATH)?.outcome;
-  const words = pageLanguageOf(request);
-  const { account, security } = words.texts;
+  const locale = pageLanguageOf(request);
+  const { account, security } = locale.texts;
   const [{ sessions, endOthersToken }, warnings] = await Promise.all([
     findUserSessions(context, session),
     findWarnings(context, session, readCookie(request, 'seen')),
   ]);
   return showPage(reply, SECURITY_PAGE, {
-    ...ownPage(session, reply),
-    sessions: describeSessions(sessions, session.now, words),
+    ...accountPageHead(session, reply),
+    sessions: describeSessions(sessions, session.now, locale),
     endOthersToken,
-    warnings: warnings && describeWarnings(warnings, words),
-    passwords: toPasswords(words, session.user.hasPaymentPassword),
+    warnings: warnings && describeWarnings(warnings, locale),
+    passwords: passwordLinks(locale, session.user.hasPaymentPassword),
     isUnguarded: !session.user.hasPaymentPassword && !context.confirmsPayments,
     done: said === 'ended' || said === 'changed' ? security[said] : null,
     ways: said === 'changed' ? [{ href: ACCOUNT, text: account.title }] : [],

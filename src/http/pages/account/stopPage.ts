@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { stopToken } from '../../../flows/account/disconnect.ts';
+import { createStopToken } from '../../../flows/account/disconnect.ts';
 import { sessionOf } from '../../browser/forms.ts';
 import { noteOn } from '../../browser/outcomes.ts';
 import type { Page } from '../page.ts';
 import { showPage } from '../views.ts';
-import { type Banner, type OwnPage, ownPage, toSignIn } from './ownPage.ts';
+import { type AccountPageHead, accountPageHead, type Banner, redirectToSignIn } from './accountPages.ts';
 
-interface Fields extends OwnPage, Pick<Banner, 'undone'> {
+interface Fields extends AccountPageHead, Pick<Banner, 'undone'> {
   readonly formToken: string;
 }
 
@@ -17,8 +17,8 @@ export const STOP_PATH = '/oauth/account/stop';
 /** Asks before every application is disconnected. */
 export async function showStop(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const session = await sessionOf(request);
-  if (session === null) return toSignIn(reply);
+  if (session === null) return redirectToSignIn(reply);
   const undone = noteOn(reply, STOP_PATH, session.user);
-  const formToken = stopToken(request.server.context, session);
-  return showPage(reply, STOP_PAGE, { ...ownPage(session, reply), formToken, undone });
+  const formToken = createStopToken(request.server.context, session);
+  return showPage(reply, STOP_PAGE, { ...accountPageHead(session, reply), formToken, undone });
 }

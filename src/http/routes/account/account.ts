@@ -8,8 +8,8 @@ import { ACCOUNT } from '../../browser/language.ts';
 import { rememberOutcome } from '../../browser/outcomes.ts';
 import { seeOther, withQuery } from '../../browser/redirects.ts';
 import { PART, showAccount } from '../../pages/account/accountPage.ts';
+import { addAccountForm } from '../../pages/account/accountPages.ts';
 import { showHistory } from '../../pages/account/historyPage.ts';
-import { addOwnForm } from '../../pages/account/ownPage.ts';
 import { SECURITY_PATH } from '../../pages/account/securityPage.ts';
 import { STOP_PATH, showStop } from '../../pages/account/stopPage.ts';
 import { refuseDecision } from '../../pages/formErrors.ts';
@@ -22,7 +22,7 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
   app.get(STOP_PATH, showStop);
 
   for (const action of ['disconnect', 'disconnect-all'] as const) {
-    addOwnForm(app, `/oauth/account/${action}`, async (form, session, reply) => {
+    addAccountForm(app, `/oauth/account/${action}`, async (form, session, reply) => {
       const id = form.get(action === 'disconnect' ? 'grant_id' : 'client_id') ?? '';
       const sent = { action, id, formToken: form.get('form_token') };
       const { outcome } = await disconnect(context, session, sent, callerOf(reply.request));
@@ -32,7 +32,7 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
     });
   }
 
-  addOwnForm(app, '/oauth/account/warnings', async (form, session, reply) => {
+  addAccountForm(app, '/oauth/account/warnings', async (form, session, reply) => {
     const sent = { answered: form.get('answered') ?? '', formToken: form.get('form_token') };
     const seen = await seeWarnings(context, session, sent, readCookie(reply.request, 'seen'));
     if (seen !== null) setCookie(reply, 'seen', seen);
@@ -40,7 +40,7 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
   });
 
   // Disconnects every application and signs out every other browser.
-  addOwnForm(app, STOP_PATH, async (form, session, reply) => {
+  addAccountForm(app, STOP_PATH, async (form, session, reply) => {
     const { request } = reply;
     const { outcome } = await stopEverything(context, session, form.get('form_token'), callerOf(request));
     if (outcome === 'stale') rememberOutcome(reply, outcome, STOP_PATH);

@@ -7,8 +7,8 @@ import { readCookie, setCookie } from '../../browser/cookies.ts';
 import { sessionOf } from '../../browser/forms.ts';
 import { rememberOutcome } from '../../browser/outcomes.ts';
 import { seeOther } from '../../browser/redirects.ts';
-import { addOwnForm } from '../../pages/account/ownPage.ts';
-import { showPassword } from '../../pages/account/passwordPage.ts';
+import { addAccountForm } from '../../pages/account/accountPages.ts';
+import { showPasswordPage } from '../../pages/account/passwordPage.ts';
 import { SECURITY_PATH, showSecurity } from '../../pages/account/securityPage.ts';
 import { refuseAttempt, refuseForm } from '../../pages/formErrors.ts';
 
@@ -20,7 +20,7 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
   if (context.provider?.paymentAcr == null) passwordRoutes(app, context, 'payment-password');
 
   // Ends one session or, without an id, all others.
-  addOwnForm(app, '/oauth/account/sessions/end', async (form, session, reply) => {
+  addAccountForm(app, '/oauth/account/sessions/end', async (form, session, reply) => {
     const sent = { sessionId: form.get('session_id') ?? null, formToken: form.get('form_token') };
     const { outcome } = await endSession(context, session, sent, callerOf(reply.request));
     rememberOutcome(reply, outcome, SECURITY_PATH);
@@ -38,10 +38,10 @@ function passwordRoutes(app: FastifyInstance, context: Context, which: 'password
     const session = await sessionOf(request);
     const form = session && (await findPasswordForm(context, session, kind));
     if (session === null || form === null) return seeOther(reply);
-    return showPassword(reply, path, which, session, form);
+    return showPasswordPage(reply, path, which, session, form);
   });
 
-  addOwnForm(app, path, async (form, session, reply) => {
+  addAccountForm(app, path, async (form, session, reply) => {
     const { request } = reply;
     const deviceCookies = {
       password: readCookie(request, 'device'),

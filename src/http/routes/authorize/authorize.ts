@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { authorize, loadAuthorizationRequest } from '../../../flows/authorize/authorize.ts';
 import type { Context } from '../../../flows/common/context.ts';
-import { keepLanguage } from '../../../flows/signIn/session.ts';
+import { saveLanguage } from '../../../flows/signIn/session.ts';
 import { isLanguage } from '../../../languages/languages.ts';
 import { postedParameters } from '../../../rules/request/authorizationRequest.ts';
 import { readCookies, setCookie } from '../../browser/cookies.ts';
-import { isFromOwnPage, OWN_FORM, sessionOf } from '../../browser/forms.ts';
-import { addressBehind } from '../../browser/language.ts';
-import { backToRequest, seeOther } from '../../browser/redirects.ts';
+import { FORM_OPTIONS, isFromOwnPage, sessionOf } from '../../browser/forms.ts';
+import { parseReturnPath } from '../../browser/language.ts';
+import { redirectToRequest, seeOther } from '../../browser/redirects.ts';
 import { showConsent } from '../../pages/consentPage.ts';
 import { showFull } from '../../pages/noticePage.ts';
 import { showSignIn } from '../../pages/signInPage.ts';
@@ -27,18 +27,18 @@ export function authorizeRoutes(app: FastifyInstance, context: Context): void {
   app.post('/oauth/authorize', async (request, reply) => {
     const parameters = postedParameters(queryParameters(request), bodyParameters(request));
     const authorizationRequest = await loadAuthorizationRequest(context, parameters);
-    return backToRequest(reply, authorizationRequest);
+    return redirectToRequest(reply, authorizationRequest);
   });
 
   // The form at the foot of every page: keeps the language in this browser and with its user, and leads back to that page.
-  app.post('/oauth/language', OWN_FORM, async (request, reply) => {
+  app.post('/oauth/language', FORM_OPTIONS, async (request, reply) => {
     const form = bodyParameters(request);
     const tag = form.get('language');
     if (isLanguage(tag) && isFromOwnPage(request)) {
       setCookie(reply, 'language', tag);
       const session = await sessionOf(request).catch(() => null); // without the database the cookie suffices
-      if (session !== null) await keepLanguage(context, session.user, tag);
+      if (session !== null) await saveLanguage(context, session.user, tag);
     }
-    return seeOther(reply, addressBehind(form));
+    return seeOther(reply, parseReturnPath(form));
   });
 }

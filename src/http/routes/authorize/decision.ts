@@ -8,9 +8,9 @@ import { callerOf } from '../../../listener/caller.ts';
 import type { AuthorizationRequest } from '../../../rules/request/authorizationRequest.ts';
 import { emit } from '../../../signals/events.ts';
 import { readCookie, setCookie } from '../../browser/cookies.ts';
-import { limitField, OWN_FORM, receiveRequestForm } from '../../browser/forms.ts';
+import { FORM_OPTIONS, limitField, receiveRequestForm } from '../../browser/forms.ts';
 import { forgetOutcome, lastOutcome, type OutcomeNote, rememberOutcome } from '../../browser/outcomes.ts';
-import { backToRequest, decisionPath, seeOther } from '../../browser/redirects.ts';
+import { decisionPath, redirectToRequest, seeOther } from '../../browser/redirects.ts';
 import { showConfirm } from '../../pages/confirmPage.ts';
 import { refuseAttempt, refuseDecision, refuseForm } from '../../pages/formErrors.ts';
 import { showFull } from '../../pages/noticePage.ts';
@@ -19,9 +19,9 @@ import { queryParameters } from '../../request/parameters.ts';
 
 /** The decision, its confirmation and its receipt (contract 1.2). An invalid form only shows the request again. */
 export function decisionRoutes(app: FastifyInstance): void {
-  app.post('/oauth/consent', OWN_FORM, receiveConsent);
+  app.post('/oauth/consent', FORM_OPTIONS, receiveConsent);
   app.get('/oauth/confirm', showConfirmation);
-  app.post('/oauth/confirm', OWN_FORM, receiveConfirmation);
+  app.post('/oauth/confirm', FORM_OPTIONS, receiveConfirmation);
   app.get('/oauth/receipt', receiveReceipt);
   app.get('/oauth/return', receiveReceipt);
 }
@@ -40,7 +40,7 @@ async function receiveConsent(request: FastifyRequest, reply: FastifyReply): Pro
   const rule = `sums that can't be granted: ${[...result.problems.values()].join(', ')}`;
   const more = { typed: [...sums.values()] };
   refuseForm(reply, ['wrong_limits', rule], 'wrong_limits', authorizationRequest, more);
-  return backToRequest(reply, authorizationRequest);
+  return redirectToRequest(reply, authorizationRequest);
 }
 
 async function showConfirmation(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -54,7 +54,7 @@ async function showConfirmation(request: FastifyRequest, reply: FastifyReply): P
   if (!step.mayHold) return showFull(reply, authorizationRequest);
   if (step.user.hasPaymentPassword || !takesPassword(context)) return showConfirm(reply, step);
   rememberOutcome(reply, 'needsPassword', authorizationRequest, { form: '/oauth/consent' });
-  return backToRequest(reply, authorizationRequest);
+  return redirectToRequest(reply, authorizationRequest);
 }
 
 async function receiveConfirmation(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -128,13 +128,13 @@ export function answerDecision(reply: FastifyReply, request: AuthorizationReques
     default:
       rememberOutcome(reply, UNANSWERED[result.outcome], request);
   }
-  return backToRequest(reply, request);
+  return redirectToRequest(reply, request);
 }
 
 /** A page of a decision that is over. After Back from the application the request already says what came of it. */
 function backUnanswered(reply: FastifyReply, request: AuthorizationRequest, note: OutcomeNote): FastifyReply {
   if (lastOutcome(reply, request) === null) rememberOutcome(reply, note, request);
-  return backToRequest(reply, request);
+  return redirectToRequest(reply, request);
 }
 
 /** Contract 4.1: a 302, whose `Location` must reach only the application. */

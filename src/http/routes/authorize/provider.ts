@@ -8,14 +8,14 @@ import {
   cookieOf,
   nameOf,
   readProviderSignIn,
-  usedSignIn,
+  toUsedSignIn,
 } from '../../../flows/signIn/provider/signInCookie.ts';
 import { callerOf } from '../../../listener/caller.ts';
 import { Parameters } from '../../../rules/request/parameters.ts';
 import { readCookies, readSignIn, setSignIn } from '../../browser/cookies.ts';
 import { sessionOf } from '../../browser/forms.ts';
 import { languageOf } from '../../browser/language.ts';
-import { AGAIN, backToRequest, withDecision, withQuery } from '../../browser/redirects.ts';
+import { AGAIN, redirectToRequest, withDecision, withQuery } from '../../browser/redirects.ts';
 import { showNotSignedIn } from '../../pages/noticePage.ts';
 import { queryParameters } from '../../request/parameters.ts';
 import { answerDecision } from './decision.ts';
@@ -29,7 +29,7 @@ const BEGIN = '/oauth/sign-in';
 const CALLBACK_BEFORE = '/sign-in/callback';
 
 /** Sign-in at the operator's OpenID provider, before a request or the account page, or to confirm a payment. */
-export function providerRoutes(app: FastifyInstance, context: Context): void {
+export function providerSignInRoutes(app: FastifyInstance, context: Context): void {
   const { provider } = context;
   if (provider === null) return;
   const limiter = new ExchangeLimiter();
@@ -43,7 +43,7 @@ export function providerRoutes(app: FastifyInstance, context: Context): void {
     const decision = query.find('decision');
     const asked = { authorizationRequest, session, again, decision, language: languageOf(request) };
     const left = await beginSignIn(context, provider, asked);
-    if (left === null) return backToRequest(reply, authorizationRequest);
+    if (left === null) return redirectToRequest(reply, authorizationRequest);
     setSignIn(reply, ...left.cookie);
     return reply.header('cache-control', 'no-store').redirect(left.location, 303);
   });
@@ -57,7 +57,7 @@ export function providerRoutes(app: FastifyInstance, context: Context): void {
     const url = new URL(context.baseUrl + request.routeOptions.url);
     url.search = request.raw.url?.replace(/^[^?]*/, '') ?? '';
     // An error uses nothing up: the user may go Back there, and sign in.
-    if (!url.searchParams.get('error')) setSignIn(reply, ...cookieOf(context, usedSignIn(signIn)));
+    if (!url.searchParams.get('error')) setSignIn(reply, ...cookieOf(context, toUsedSignIn(signIn)));
     const authorizationRequest = await requestIn(new Parameters(signIn.query ?? ''));
     const answer = { signIn, authorizationRequest, url };
     const finished = finishSignIn(context, provider, limiter, answer, cookies, callerOf(request));
@@ -69,7 +69,7 @@ export function providerRoutes(app: FastifyInstance, context: Context): void {
     const confirmed = signIn.decision ? authorizationRequest : null;
     if (result.outcome === 'left') return showNotSignedIn(reply, request.wayBack, confirmed);
     if (result.outcome === 'signed_in' && result.opened !== null) keepSignedIn(reply, result.opened);
-    if (result.outcome !== 'decided') return backToRequest(reply, authorizationRequest);
+    if (result.outcome !== 'decided') return redirectToRequest(reply, authorizationRequest);
     return answerDecision(reply, result.request, result.decided);
   };
   for (const path of [CALLBACK, CALLBACK_BEFORE]) app.get(path, BY_GET, receiveCallback);

@@ -5,16 +5,16 @@ import { signIn } from '../../../flows/signIn/signIn.ts';
 import { callerOf } from '../../../listener/caller.ts';
 import { emit } from '../../../signals/events.ts';
 import { clearCookie, forgetKeptLanguage, readCookies, setCookie } from '../../browser/cookies.ts';
-import { carriedRequest, isFromOwnPage, OWN_FORM, receiveForm } from '../../browser/forms.ts';
+import { carriedRequest, FORM_OPTIONS, isFromOwnPage, receiveForm } from '../../browser/forms.ts';
 import { COOKIE_CHECK, forgetOutcome, rememberOutcome } from '../../browser/outcomes.ts';
-import { AGAIN, backToRequest } from '../../browser/redirects.ts';
+import { AGAIN, redirectToRequest } from '../../browser/redirects.ts';
 import { refuseAttempt } from '../../pages/formErrors.ts';
 import { bodyParameters } from '../../request/parameters.ts';
 
 /** Signing in by our own passwords and out, before a request or the account page (contract 5.1). */
 export function signInRoutes(app: FastifyInstance, context: Context): void {
-  if (context.provider === null) app.post('/oauth/sign-in', OWN_FORM, receiveSignIn);
-  app.post('/oauth/sign-out', OWN_FORM, receiveSignOut);
+  if (context.provider === null) app.post('/oauth/sign-in', FORM_OPTIONS, receiveSignIn);
+  app.post('/oauth/sign-out', FORM_OPTIONS, receiveSignOut);
 }
 
 async function receiveSignIn(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -37,7 +37,7 @@ async function receiveSignIn(request: FastifyRequest, reply: FastifyReply): Prom
   else refuseAttempt(reply, result, 'signIn', authorizationRequest, [login]);
   // The sign-in page again says why, or hints that cookies are off.
   const isLost = result.outcome === 'stale' && cookies.preLogin === null && isOwn;
-  return backToRequest(reply, authorizationRequest, isLost ? COOKIE_CHECK : '');
+  return redirectToRequest(reply, authorizationRequest, isLost ? COOKIE_CHECK : '');
 }
 
 async function receiveSignOut(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -57,7 +57,7 @@ async function receiveSignOut(request: FastifyRequest, reply: FastifyReply): Pro
     rememberOutcome(reply, 'not_signed_out', authorizationRequest);
   if (outcome === 'signed_out') rememberOutcome(reply, outcome, authorizationRequest);
   const more = outcome === 'signed_out' && context.provider !== null ? AGAIN : '';
-  return backToRequest(reply, authorizationRequest, more);
+  return redirectToRequest(reply, authorizationRequest, more);
 }
 
 /** Sets the cookies of a new session. The pre-login session continues: a sign-in form in another tab stays valid. */

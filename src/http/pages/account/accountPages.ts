@@ -1,16 +1,16 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { type Session, signOutToken } from '../../../flows/signIn/session.ts';
 import type { Parameters } from '../../../rules/request/parameters.ts';
-import { OWN_FORM, receiveForm } from '../../browser/forms.ts';
+import { FORM_OPTIONS, receiveForm } from '../../browser/forms.ts';
 import { rememberOutcome } from '../../browser/outcomes.ts';
 import { seeOther } from '../../browser/redirects.ts';
 import type { Link } from '../../describe/describe.ts';
 import type { describeWarnings } from '../../describe/describeWarnings.ts';
 
 /** A signed-in user's own pages have the same head. */
-export type OwnPage = ReturnType<typeof ownPage>;
+export type AccountPageHead = ReturnType<typeof accountPageHead>;
 
-export function ownPage(session: Session, { server }: FastifyReply) {
+export function accountPageHead(session: Session, { server }: FastifyReply) {
   const { name: userName, login: userLogin } = session.user;
   return { userName, userLogin, signOutToken: signOutToken(server.context, session) };
 }
@@ -24,19 +24,19 @@ export interface Banner {
 }
 
 /** To the sign-in page, which says that a form of the user's own pages has changed nothing. */
-export function toSignIn(reply: FastifyReply): FastifyReply {
+export function redirectToSignIn(reply: FastifyReply): FastifyReply {
   rememberOutcome(reply, 'stale', null);
   return seeOther(reply);
 }
 
 /** Adds a form of the user's own pages. @param receive returns the path of the next page */
-export function addOwnForm(
+export function addAccountForm(
   app: FastifyInstance,
   path: string,
   receive: (form: Parameters, session: Session, reply: FastifyReply) => Promise<string>,
 ): void {
-  app.post(path, OWN_FORM, async (request, reply) => {
+  app.post(path, FORM_OPTIONS, async (request, reply) => {
     const { form, session } = await receiveForm(request);
-    return session === null ? toSignIn(reply) : seeOther(reply, await receive(form, session, reply));
+    return session === null ? redirectToSignIn(reply) : seeOther(reply, await receive(form, session, reply));
   });
 }
