@@ -15,6 +15,6 @@ if (refusal === null) {
 async function whyRefused() {
   if (!existsSync(new URL('../dist/cli.js', import.meta.url)))
     return 'Assent is not built yet: run npm ci, and for a server npm prune --omit=dev after it';
-  const { refuseNode } = await import('../dist/process/nodeVersion.js');
-  return refuseNode(process.versions);
+  const { nodeVersionProblem } = await import('../dist/process/nodeVersion.js');
+  return nodeVersionProblem(process.versions);
 }

@@ -8,7 +8,7 @@ import {
 } from '../dist/rules/common/limits.js';
 import { lookAlikeProblem } from '../dist/rules/common/lookAlike.js';
 import { recordOf } from '../dist/rules/common/recordOf.js';
-import { findUnclearInName } from '../dist/rules/common/text.js';
+import { findUnclearCharacter } from '../dist/rules/common/text.js';
 
 // What the rules of src/rules/ demand of a text that is registered, as JSON schema: as strict as a schema can be, so that they
 // accept what it allows, and hardly stricter, so that a generated client sends what they accept. The patterns have no lookaround
@@ -34,7 +34,7 @@ function classOf(least, passes) {
   return shown.map((run) => (run.length === 1 ? run[0] : `${run[0]}-${run.at(-1)}`)).join('');
 }
 
-const isClear = (text) => findUnclearInName(text) === undefined;
+const isClear = (text) => findUnclearCharacter(text) === undefined;
 
 const VIRAMAS = '\u094D\u09CD\u0A4D\u0ACD\u0B4D\u0BCD\u0C4D\u0CCD\u0D4D\u0DCA';
 /** Between these letters a joiner may stand. */

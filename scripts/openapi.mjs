@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { ENDPOINTS } from '../dist/admin/endpoints.js';
-import { snake, snakeCase } from '../dist/operations/snakeCase.js';
+import { toSnakeCase, withSnakeCaseKeys } from '../dist/operations/snakeCase.js';
 import { STATUS_BY_REASON as STATUSES } from '../dist/rules/common/error.js';
 import { FACETS, STORABLE } from './facets.mjs';
 
@@ -101,7 +101,7 @@ function withFacets(fields, { name }, isBody) {
 }
 
 /**
- * The schema on the wire: dates are text, names are in snake case, and words for a command's help are left out.
+ * The schema on the wire: dates are text, names are in toSnakeCase case, and words for a command's help are left out.
  * @param {import('zod').ZodType} schema
  * @param {'input' | 'output'} io
  */
@@ -111,8 +111,8 @@ function wireSchema(schema, io) {
     unrepresentable: 'any',
     override({ zodSchema, jsonSchema: part }) {
       if (zodSchema._zod.def.type === 'date') Object.assign(part, { ...TEXT, format: 'date-time' });
-      if (part.properties !== undefined) part.properties = snakeCase(part.properties);
-      if (part.required !== undefined) part.required = part.required.map(snake);
+      if (part.properties !== undefined) part.properties = withSnakeCaseKeys(part.properties);
+      if (part.required !== undefined) part.required = part.required.map(toSnakeCase);
       if (part.minimum === Number.MIN_SAFE_INTEGER) delete part.minimum; // zod states these for every integer
       if (part.maximum === Number.MAX_SAFE_INTEGER) delete part.maximum;
       if (io === 'output') delete part.additionalProperties; // a later version may add fields to answers
