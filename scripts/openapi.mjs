@@ -101,7 +101,7 @@ function withFacets(fields, { name }, isBody) {
 }
 
 /**
- * The schema on the wire: dates are text, names are in toSnakeCase case, and words for a command's help are left out.
+ * The schema on the wire: dates are text, names are in snake case, and words for a command's help are left out.
  * @param {import('zod').ZodType} schema
  * @param {'input' | 'output'} io
  */

@@ -59,7 +59,8 @@ export interface RequestedAccess extends Checked {
 
 /**
  * The authorization endpoint (contract 4.1): chooses the next page (contract 1.2), and is alone in that: pages only lead back to
- * the request. Writes nothing. @throws {OAuthError}
+ * the request. Only the pages after a decision are others' (`confirmPayment.ts`, `decide.ts`). Writes nothing.
+ * @throws {OAuthError}
  */
 export async function authorize(
   context: Context,

@@ -9,7 +9,7 @@ import { isFromOwnPage } from './forms.ts';
 import { textsOf } from './language.ts';
 
 // Each form is answered by a 303, so that Back and reload send nothing again. Its outcome waits in an unsigned cookie for the next
-// page, until a form went well or its time is over. Refusals without any effect are pages of their own: 400, 403, 413, 500, 503.
+// page, until a form went well or its time is over. Refusals without any effect are pages of their own: 400, 403, 409, 500, 503.
 
 /** An outcome that a page says above its contents. */
 export type OutcomeNote = keyof Texts['outcomes']['on'];

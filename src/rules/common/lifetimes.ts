@@ -1,5 +1,5 @@
 // Lifetimes of issued and stored things, with unit and reason, by the database's clock. Time limits of a request are in
-// `timeouts.ts`, of arriving requests in `http/app.ts`, of connections in `listener/`.
+// `timeouts.ts`, of arriving requests and of connections in `listener/`.
 
 const MINUTE_MS = 60 * 1_000;
 

@@ -1,5 +1,5 @@
 // Time limits of one request, from the first wait to the last. Each limit leaves room for those before it, as
-// test/rules/timeouts.test.ts checks. The times of idle connections and slow readers are in `http/`.
+// test/rules/timeouts.test.ts checks. The times of idle connections and slow readers are in `listener/`.
 
 /** Waiting for a statement to take the request: a later answer is useless. */
 export const BATCH_WAIT_MS = 2_000;
