@@ -134,10 +134,12 @@ async function authenticate(
   const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
   if (token === undefined)
     return new OperatorError('no_operator', 'Send an operator’s token as Authorization: Bearer.');
-  const found = isOperatorToken(token) ? await findOperatorByToken(db, { tokenHash: sha256(token) }) : null;
-  if (found?.status !== 'active')
-    return new OperatorError('invalid_token', `The operator token is ${found?.status ?? 'unknown'}.`);
-  request.operator = found;
+  const operator = isOperatorToken(token)
+    ? await findOperatorByToken(db, { tokenHash: sha256(token) })
+    : null;
+  if (operator?.status !== 'active')
+    return new OperatorError('invalid_token', `The operator token is ${operator?.status ?? 'unknown'}.`);
+  request.operator = operator;
   return null;
 }
 

@@ -223,10 +223,10 @@ function redacted(variable: string, value: unknown): unknown {
 }
 
 /** The contents of the operator's files, built in where none is given. @throws {ConfigError} with the mistakes of all */
-function readFiles(given: Environment) {
+function readFiles(environment: Environment) {
   const problems: string[] = [];
   const read = <Content>(variable: string, readFile: (file: string) => Content) => {
-    const file = given[variable];
+    const file = environment[variable];
     const place = `docs/operate/configuration.md#${variable.toLowerCase()}`;
     const worded = (problem: string) => `${variable} ${file}: ${problem}; see ${place}.`;
     return file === undefined
@@ -250,22 +250,22 @@ const NO_DEFAULT_LIMIT =
 const PORTS = ['PORT', 'METRICS_PORT', 'ADMIN_PORT'];
 
 /** Checks across variables: an operator's database needs an explicit address and a private secret. */
-function combinedProblems(given: Environment): string[] {
-  const isSet = (name: string) => sourceOf(name, given) !== 'default';
+function combinedProblems(environment: Environment): string[] {
+  const isSet = (name: string) => sourceOf(name, environment) !== 'default';
   const missing = (owner: string, ...needed: string[]) =>
     needed.filter((name) => !isSet(name)).map((name) => `${name} is required when ${owner} is set.`);
-  const problems = limitProblems(given);
-  const ports = [given.PORT ?? DEFAULT_PORT, given.METRICS_PORT, given.ADMIN_PORT];
+  const problems = limitProblems(environment);
+  const ports = [environment.PORT ?? DEFAULT_PORT, environment.METRICS_PORT, environment.ADMIN_PORT];
   for (const [at, port] of ports.entries())
     if (port && ports.indexOf(port) < at)
       problems.push(`${PORTS[at]} must differ from ${PORTS[ports.indexOf(port)]}.`);
-  if (given.SIGN_IN_ISSUER) {
+  if (environment.SIGN_IN_ISSUER) {
     problems.push(...missing('SIGN_IN_ISSUER', 'SIGN_IN_CLIENT_ID', 'SIGN_IN_CLIENT_SECRET'));
   } else problems.push(...OF_PROVIDER.filter(isSet).map((name) => `${name} needs SIGN_IN_ISSUER.`));
-  problems.push(...trialProblems(given));
-  if (!given.DATABASE_URL) return problems;
+  problems.push(...trialProblems(environment));
+  if (!environment.DATABASE_URL) return problems;
   problems.push(...missing('DATABASE_URL', 'BASE_URL', 'SECRETS'));
-  if (given.SECRETS?.includes(PUBLIC_SECRET) && isElsewhere(given.BASE_URL))
+  if (environment.SECRETS?.includes(PUBLIC_SECRET) && isElsewhere(environment.BASE_URL))
     problems.push('SECRETS must be your own when BASE_URL is not localhost: run openssl rand -hex 32.');
   return problems;
 }
@@ -275,11 +275,11 @@ const limitProblems = ({ CURRENCY = 'RUB', DEFAULT_LIMIT }: Environment) =>
   CURRENCY === 'RUB' || DEFAULT_LIMIT ? [] : [NO_DEFAULT_LIMIT];
 
 /** A forgotten `DATABASE_URL` must not start trial mode, whose data are temporary. */
-function trialProblems(given: Environment): string[] {
-  const { NODE_ENV, BASE_URL, HOST, ADMIN_HOST } = given;
+function trialProblems(environment: Environment): string[] {
+  const { NODE_ENV, BASE_URL, HOST, ADMIN_HOST } = environment;
   const isOpen = isElsewhere(BASE_URL) || [HOST, ADMIN_HOST].some((host) => host && !isLoopback(host));
   const isTrial = !isOpen && NODE_ENV !== 'production';
-  return isTrial || sourceOf('DATABASE_URL', given) !== 'default' ? [] : [NO_TRIAL];
+  return isTrial || sourceOf('DATABASE_URL', environment) !== 'default' ? [] : [NO_TRIAL];
 }
 
 /** False for an invalid URL, which has its own error. */
@@ -290,7 +290,7 @@ function isElsewhere(url = ''): boolean {
 function parse<Schema extends z.ZodObject>(
   schema: Schema,
   environment: Environment,
-  combined: (given: Environment) => string[] = () => [],
+  combined: (environment: Environment) => string[] = () => [],
 ): z.output<Schema> {
   const { values, problems } = readVariables(Object.keys(schema.shape), environment);
   const result = schema.safeParse(values);

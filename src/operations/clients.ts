@@ -87,9 +87,9 @@ export const create = operation({
   output: CLIENT_VIEW.extend({
     clientSecret: z.string().optional().describe('the new secret, shown only once'),
   }),
-  async run(context, { id: clientId = randomId(), secret: known, logo, force, ...given }) {
+  async run(context, { id: clientId = randomId(), secret: existingSecret, logo, force, ...given }) {
     const { operator } = context;
-    const verified = given.verified || known !== undefined;
+    const verified = given.verified || existingSecret !== undefined;
     const settings = { ...given, verified, logo: logo?.file ?? null };
     checkClientId(clientId);
     const warnings = await checkSettings(context, settings, force);
@@ -99,8 +99,9 @@ export const create = operation({
         throw new OperatorError('state', `the client id ${clientId} is taken`);
       if (logo !== null) await writeLogo(db, clientId, logo);
       await recordAct(db, { kind: 'client_created', operator, clientId, detail });
-      const made = verified && (await makeSecret(db, 'client', clientId, { operator, known, force }));
-      return made && known === undefined && { clientSecret: made.secret };
+      const newSecret =
+        verified && (await makeSecret(db, 'client', clientId, { operator, existingSecret, force }));
+      return newSecret && existingSecret === undefined && { clientSecret: newSecret.secret };
     });
     for (const warning of warnings) context.warn(warning);
     return { clientId, status: 'active' as const, ...settings, ...secret };

@@ -57,11 +57,11 @@ export function secretOperations<Owner>(
         secretId: z.string(),
         [`${owner}Secret`]: z.string().optional().describe('the new secret, shown only once'),
       }),
-      async run({ db, operator }, { [key]: id = '', secret: known, force }) {
+      async run({ db, operator }, { [key]: id = '', secret: existingSecret, force }) {
         checkUse(await requireOwner(db, id));
-        const made = { operator, known, force: Boolean(force) };
-        const { secretId, secret } = await transaction(db, (one) => makeSecret(one, owner, id, made));
-        return { [key]: id, secretId, [`${owner}Secret`]: known === undefined ? secret : undefined };
+        const settings = { operator, existingSecret, force: Boolean(force) };
+        const { secretId, secret } = await transaction(db, (one) => makeSecret(one, owner, id, settings));
+        return { [key]: id, secretId, [`${owner}Secret`]: existingSecret === undefined ? secret : undefined };
       },
     }),
     list: listOperation({
@@ -114,17 +114,21 @@ export const SECRET = z
 
 /**
  * Stores a secret, by default a new one, shown only once; the others stay valid until retired.
- * @throws {OperatorError} if the known one is weak, without `force`
+ * @throws {OperatorError} if the existing one is weak, without `force`
  */
 export async function makeSecret(
   db: pg.PoolClient,
   owner: SecretOwner,
   id: string,
-  { operator, known, force }: { operator: string; known?: string | undefined; force?: boolean | undefined },
+  {
+    operator,
+    existingSecret,
+    force,
+  }: { operator: string; existingSecret?: string | undefined; force?: boolean | undefined },
 ) {
-  const weak = known !== undefined && checkExistingSecret('secret', known);
+  const weak = existingSecret !== undefined && checkExistingSecret('secret', existingSecret);
   if (weak && !force) throw new OperatorError('refused_value', weak, 'secret');
-  const [secretId, secret] = [randomHex(4), known ?? randomHex(32)];
+  const [secretId, secret] = [randomHex(4), existingSecret ?? randomHex(32)];
   if ((await SECRETS[owner].insert(db, { ownerId: id, secretId, secretHash: sha256(secret) })) === 0)
     throw new OperatorError('state', `${id} has or had this secret: add another one`);
   const detail = { secret_id: secretId };

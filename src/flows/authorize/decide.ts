@@ -143,12 +143,12 @@ export async function findReceipt(
   const code = codeOf(context, pending, pressed);
   const { rights, scope } = forms.granted(authorizationRequest, pressed.sums);
   const approval = { grantId: forms.grantIdOf(pending), codeHash: sha256(code), scope };
-  const found = await findApproval(context.db, approval);
-  if (found === null) return null;
-  const location = found.isUsable ? locationOf(context, authorizationRequest, 'allow', code) : null;
+  const decided = await findApproval(context.db, approval);
+  if (decided === null) return null;
+  const location = decided.isUsable ? locationOf(context, authorizationRequest, 'allow', code) : null;
   // In other words than the user's decision had, they would be told wrongly.
   const isAsSaid = pressed.textDigest === forms.textDigestOf(context, authorizationRequest);
-  return { choice: 'allow', rights: isAsSaid ? rights : [], location, isLive: found.isLive, ...until };
+  return { choice: 'allow', rights: isAsSaid ? rights : [], location, isLive: decided.isLive, ...until };
 }
 
 function locationOf({ baseUrl }: Context, request: AuthorizationRequest, choice: Choice, code: string) {

@@ -61,13 +61,13 @@ export async function attemptPassword(
     emit('throttle', waitsFor);
     return { outcome: 'wait', waitSeconds } as const;
   }
-  const { userId, right, isUnreadable } = await check(context, attempt, ticket, findAccount).catch(
+  const { userId, matchedHash, isUnreadable } = await check(context, attempt, ticket, findAccount).catch(
     async (error: unknown) => {
       await takeBackAttempt(context.db, { counters, right: false });
       throw error;
     },
   );
-  if (userId === null || right === null) {
+  if (userId === null || matchedHash === null) {
     // A network's counter is of all its users.
     const slots = counters.attempt.flatMap(({ kind, slot }) => (kind === 'network' ? [] : slot));
     const kind = GUESSED[passwordKind];
@@ -76,9 +76,9 @@ export async function attemptPassword(
     return { outcome: 'wrong', ...(isUnreadable && { unreadableOf: userId }) } as const;
   }
   await takeBackAttempt(context.db, { counters, right: true });
-  const newCookie = newDeviceCookie(context, passwordKind, login, right, deviceCookie);
+  const newCookie = newDeviceCookie(context, passwordKind, login, matchedHash, deviceCookie);
   const known = { knownDevice: device !== null, deviceCookie: newCookie };
-  return { outcome: 'right', userId, passwordHash: right, ...known } as const;
+  return { outcome: 'right', userId, passwordHash: matchedHash, ...known } as const;
 }
 
 /** Compares a password. @returns the login's user and, if it is right, the hash that is stored then */
@@ -93,9 +93,11 @@ async function check(
   const hash = account?.status === 'active' ? account.passwordHash : null;
   const matches = await verifyPassword(hash, password, ticket, decoy);
   if (userId === null || hash === null || !matches)
-    return { userId, right: null, isUnreadable: hash !== null && matches === null };
-  const right = renews ? await renewed(context, { userId, passwordKind, hash }, password, ticket) : hash;
-  return { userId, right, isUnreadable: false };
+    return { userId, matchedHash: null, isUnreadable: hash !== null && matches === null };
+  const matchedHash = renews
+    ? await renewed(context, { userId, passwordKind, hash }, password, ticket)
+    : hash;
+  return { userId, matchedHash, isUnreadable: false };
 }
 
 /**

@@ -239,17 +239,17 @@ const WORDS =
 function readLine(schema: Line, line: string): { row?: Row; bad?: Omit<NotedLine, 'line' | 'mark'> } {
   const bad = (reason = '', field?: PropertyKey) => ({ bad: { field: field?.toString() ?? null, reason } });
   if (line.length > MAX_LINE_BYTES) return bad('is longer than 64 KB');
-  let given: object;
+  let json: object;
   try {
     // Most lines need no copy to decode.
     const text = NOT_ASCII.test(line) ? DECODER.decode(Buffer.from(line, 'latin1')) : line;
     if (text.trim() === '') return {};
-    given = JSON.parse(text);
+    json = JSON.parse(text);
   } catch {
     return bad('is not JSON in UTF-8');
   }
-  const { data, error } = schema.safeParse(given);
-  if (data && line.match(NAMES)?.length !== Object.keys(given).length) return bad('has a field twice');
+  const { data, error } = schema.safeParse(json);
+  if (data && line.match(NAMES)?.length !== Object.keys(json).length) return bad('has a field twice');
   if (data !== undefined) return { row: data };
   const [issue] = error?.issues ?? [];
   if (issue?.code !== 'unrecognized_keys') return bad(issue?.message, issue?.path[0]);

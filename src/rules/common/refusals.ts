@@ -183,9 +183,9 @@ export function remedyFor(
   ruleId: string | null,
   { clientId, reference }: { readonly clientId?: string | null; readonly reference?: string } = {},
 ): string {
-  const known = RULE_IDS.find((id) => id === ruleId);
-  if (known !== undefined)
-    return RULES[known].remedy
+  const rule = RULE_IDS.find((id) => id === ruleId);
+  if (rule !== undefined)
+    return RULES[rule].remedy
       .replaceAll(/(`assent (?:client|audit)[\w -]*? )ID\b/g, `$1${clientId ?? 'ID'}`)
       .replaceAll(/\bREF\b/g, reference ?? 'REF');
   return 'Another build of Assent recorded this refusal, and this build has no advice for its rule. Read the text of the rule, the log of that time and docs/integrate/errors.md.';

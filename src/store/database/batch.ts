@@ -74,10 +74,10 @@ class Batcher<Request, Result> {
   /** Requests for the next statement, each row once. */
   #ready: Call<Request, Result>[] = [];
   /** The rows of ready or in-flight requests; only texts, because V8 can retain a table's former contents for long. */
-  readonly #taken = new Set<string>();
+  readonly #busyRows = new Set<string>();
   /** By row: the requests that wait behind one of those. */
-  readonly #behind = new Map<string, Call<Request, Result>[]>();
-  #behindCount = 0;
+  readonly #waitingByRow = new Map<string, Call<Request, Result>[]>();
+  #waitingCount = 0;
   #inFlight = 0;
   #scheduled = false;
   #sweeping = false;
@@ -103,16 +103,16 @@ class Batcher<Request, Result> {
   /** @returns false if its queue is full */
   #enqueue(call: Call<Request, Result>): boolean {
     const { row } = call;
-    if (row !== null && this.#taken.has(row)) {
-      const behind = this.#behind.get(row) ?? [];
-      if (behind.length >= MAX_BEHIND_ROW || this.#behindCount >= MAX_BEHIND) return false;
-      this.#behindCount += 1;
-      behind.push(call);
-      this.#behind.set(row, behind);
+    if (row !== null && this.#busyRows.has(row)) {
+      const waiting = this.#waitingByRow.get(row) ?? [];
+      if (waiting.length >= MAX_BEHIND_ROW || this.#waitingCount >= MAX_BEHIND) return false;
+      this.#waitingCount += 1;
+      waiting.push(call);
+      this.#waitingByRow.set(row, waiting);
       return true;
     }
     if (this.#ready.length >= MAX_READY) return false;
-    if (row !== null) this.#taken.add(row);
+    if (row !== null) this.#busyRows.add(row);
     this.#ready.push(call);
     this.#schedule();
     return true;
@@ -177,14 +177,14 @@ class Batcher<Request, Result> {
   /** Makes the next request about the same row ready. */
   #release({ row }: Call<Request, Result>): void {
     if (row === null) return;
-    const behind = this.#behind.get(row);
-    const next = behind?.shift();
-    if (behind?.length === 0) this.#behind.delete(row);
+    const waiting = this.#waitingByRow.get(row);
+    const next = waiting?.shift();
+    if (waiting?.length === 0) this.#waitingByRow.delete(row);
     if (next === undefined) {
-      this.#taken.delete(row);
+      this.#busyRows.delete(row);
       return;
     }
-    this.#behindCount -= 1;
+    this.#waitingCount -= 1;
     this.#ready.push(next);
     this.#schedule();
   }
@@ -195,13 +195,13 @@ class Batcher<Request, Result> {
     this.#sweeping = true;
     setTimeout(() => {
       this.#sweeping = false;
-      for (const [row, calls] of this.#behind) {
+      for (const [row, calls] of this.#waitingByRow) {
         const inTime = calls.filter((call) => this.#isInTime(call));
-        this.#behindCount -= calls.length - inTime.length;
-        this.#behind.set(row, inTime);
+        this.#waitingCount -= calls.length - inTime.length;
+        this.#waitingByRow.set(row, inTime);
       }
       this.#ready = this.#takeReady(Number.POSITIVE_INFINITY);
-      if (this.#ready.length + this.#behindCount > 0) this.#sweepLater();
+      if (this.#ready.length + this.#waitingCount > 0) this.#sweepLater();
     }, BATCH_WAIT_MS).unref();
   }
 

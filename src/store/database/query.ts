@@ -18,8 +18,8 @@ type Run<Values, Result> = (db: Database, values: Values) => Promise<Result>;
 
 function tag<Values, Result>(name: string, resultOf: (result: pg.QueryResult) => Result) {
   return (...sql: Sql): Run<Values, Result> => {
-    const made = statement<Values>(name, textOf(sql));
-    return async (db, values) => resultOf(await query(db, made(values)));
+    const bind = statement<Values>(name, textOf(sql));
+    return async (db, values) => resultOf(await query(db, bind(values)));
   };
 }
 
@@ -44,16 +44,16 @@ export const write = <Values>(name: string) => tag<Values, number>(name, ({ rowC
 /** Like {@link findAll}, for a {@link batchStatement}: each request's row, null for none. */
 export function findEach<Request, Row extends object>(name: string, computed?: ComputedColumns<Request>) {
   return (...sql: Sql): Run<readonly Request[], (Row | null)[]> => {
-    const made = batchStatement(name, textOf(sql), computed);
-    return async (db, requests) => inOrder((await query(db, made(requests))).rows, requests.length);
+    const bind = batchStatement(name, textOf(sql), computed);
+    return async (db, requests) => inOrder((await query(db, bind(requests))).rows, requests.length);
   };
 }
 
 /** Like {@link write}, for a {@link batchStatement}. */
 export function writeEach<Request>(name: string, computed?: ComputedColumns<Request>) {
   return (...sql: Sql): Run<readonly Request[], number> => {
-    const made = batchStatement(name, textOf(sql), computed);
-    return async (db, requests) => (await query(db, made(requests))).rowCount ?? 0;
+    const bind = batchStatement(name, textOf(sql), computed);
+    return async (db, requests) => (await query(db, bind(requests))).rowCount ?? 0;
   };
 }
 
@@ -116,8 +116,8 @@ export async function queryLong<Row extends object>(
 /** Like {@link findAll}, with the time limit of {@link queryLong}. */
 export function findLong<Values, Row extends object>(name: string, limitMs?: number) {
   return (...sql: Sql): Run<Values, Row[]> => {
-    const made = statement<Values>(name, textOf(sql));
-    return (db, values) => queryLong<Row>(db, made(values), limitMs);
+    const bind = statement<Values>(name, textOf(sql));
+    return (db, values) => queryLong<Row>(db, bind(values), limitMs);
   };
 }
 

@@ -32,13 +32,13 @@ function importStatement(
   const given = `with given as materialized (
   select * from jsonb_to_recordset(@rows::jsonb) as r (n int, problem text, doubt text, update boolean, ${columns})
 ), `;
-  const made = statement<Record<'rows' | 'operator', string>>(name, given + text);
+  const query = statement<Record<'rows' | 'operator', string>>(name, given + text);
   return (pool: pg.Pool, rows: readonly object[], operator: string, isTrial: boolean, offer: Offer) => {
     const run = () =>
       transaction(pool, async (connection) => {
         await lockForTransaction(connection, IMPORT_LOCK);
         const prepared = JSON.stringify(await prepare(connection, rows, offer));
-        const written = await queryLong<Written>(connection, made({ rows: prepared, operator }));
+        const written = await queryLong<Written>(connection, query({ rows: prepared, operator }));
         // A second statement: it sees sign-ins that the first waited for.
         for (const { changed: userId } of written)
           if (userId) await deleteSessionsOfUser(connection, { userId });
@@ -260,8 +260,8 @@ const lockClients = findAll<{ ids: readonly unknown[] }, Client>('import-lock-cl
   select ${CLIENT_COLUMNS} from clients where client_id = any (@ids::text[]) order by client_id for share`;
 
 /** Judges each scope like one that its application requests now, and completes it. */
-async function judgeScopes(connection: pg.PoolClient, given: readonly object[], offer: Offer) {
-  const rows = given as readonly Record<'client_id' | 'scope', string>[];
+async function judgeScopes(connection: pg.PoolClient, untyped: readonly object[], offer: Offer) {
+  const rows = untyped as readonly Record<'client_id' | 'scope', string>[];
   const ids = new Set(rows.map((row) => row.client_id));
   const clients = await lockClients(connection, { ids: [...ids] });
   const byId = new Map(clients.map((client) => [client.clientId, client]));

@@ -83,9 +83,9 @@ export const preparePartitions = (pool: pg.Pool) => untilDoneOrBusy(pool, prepar
 async function preparePartition(connection: pg.PoolClient): Promise<string | null> {
   const { version, known } = await schemaState(connection);
   if (version !== known || !(await ownsTables(connection))) return null;
-  const found = await findNextMonth(connection);
-  if (found === null) return null;
-  const { name, from, to } = found;
+  const nextMonth = await findNextMonth(connection);
+  if (nextMonth === null) return null;
+  const { name, from, to } = nextMonth;
   // Moving rows is the owner's only way past the trigger that refuses every change.
   await executeLong(
     connection,

@@ -53,9 +53,9 @@ select needed as lacks,
 
 /** A role's (undefined for ours, or `public`) differences from a server's needs, such as `INSERT on grants`. */
 export async function findDeviations(db: Database, role?: string) {
-  const found = await find(db, { tables: JSON.stringify(TABLES), role: role ?? null });
+  const deviations = await find(db, { tables: JSON.stringify(TABLES), role: role ?? null });
   const those = (lacks: boolean) =>
-    found.filter((one) => one.lacks === lacks).map(({ privilege }) => privilege);
+    deviations.filter((one) => one.lacks === lacks).map(({ privilege }) => privilege);
   return { lacking: those(true), beyond: those(false) };
 }
 
@@ -147,8 +147,8 @@ async function giveRights(connection: pg.PoolClient, role: string, operator: str
   await send(connection, `grant usage on schema ${place.schema} to ${name}`);
   for (const { name: table, privileges, clocked = null } of TABLES) {
     const { columns } = await findColumns(connection, { table, clocked });
-    const given = privileges.replaceAll(/insert|update/g, `$& (${columns})`);
-    await send(connection, `grant ${given} on ${table} to ${name}`);
+    const granted = privileges.replaceAll(/insert|update/g, `$& (${columns})`);
+    await send(connection, `grant ${granted} on ${table} to ${name}`);
   }
   await recordAct(connection, { kind: 'server_role_granted', operator, detail: { role } });
 }
