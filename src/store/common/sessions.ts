@@ -145,11 +145,17 @@ export const findClientAndSession = batched(
     const rows = await findNamed(pool, named);
     await recordViews(pool, rows);
     return rows.map((row) => ({
-      client: row?.clientId ? (row as Client) : null,
+      client: row?.clientId ? clientOf(row) : null,
       session: row?.sessionHash ? sessionOf(row) : null,
     }));
   },
 );
+
+/** Without the session's columns: the hash of a password must not travel with an application. */
+function clientOf(row: Client & SessionRow): Client {
+  const { sessionHash: _session, paymentPasswordHash: _password, ...client } = row;
+  return client;
+}
 
 function sessionOf(row: SessionRow): Session {
   const { sessionHash, paymentPasswordHash, now, userId, login, userName, userStatus, externalId } = row;
