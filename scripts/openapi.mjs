@@ -88,7 +88,7 @@ const CONDITIONS = {
 
 /** With what the rules behind the schemas demand of each text. @param {Fields} fields */
 function withFacets(fields, { name }, isBody) {
-  const isRegistered = isBody && REGISTERING.includes(name.replace(/\.\w+$/, ''));
+  const isRegistered = isBody && REGISTERING.includes(name.replace(/\.[^.]+$/, ''));
   const entries = Object.entries(fields).map(([field, schema]) => {
     const facets = (isRegistered && (FACETS[`${name} ${field}`] ?? FACETS[field])) || {};
     const isText = [schema.type].flat().includes('string') && schema.enum === undefined;
@@ -227,7 +227,9 @@ function operationOf(place) {
   const requestBody = bodyOf(place, fields, required, issue?.message);
   const role = `The operator needs the role \`${effect}\`.`;
   return {
-    operationId: name.replaceAll(/\.(\w)/g, (_all, letter) => letter.toUpperCase()),
+    operationId: name
+      .replace('.delete', '.remove')
+      .replaceAll(/[.-](\w)/g, (_all, letter) => letter.toUpperCase()),
     tags: [name.split('.')[0]],
     summary: capitalized(summary),
     description: isWhole ? `${role} Without any field it answers 422: ${issue.message}.` : role,
@@ -281,7 +283,7 @@ function pathsOf(endpoints) {
 
 /** The document. @param {string} version of the program */
 export function openApi(version) {
-  const tags = [...new Set(ENDPOINTS.map(({ name }) => name.split('.')[0]))];
+  const tags = Object.keys(NOUNS).filter((noun) => !noun.includes('.'));
   const paths = tags.flatMap((tag) => pathsOf(ENDPOINTS.filter(({ name }) => name.split('.')[0] === tag)));
   return {
     openapi: '3.1.0',

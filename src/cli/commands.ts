@@ -11,16 +11,16 @@ import { type Row, toSnakeCase } from '../operations/snakeCase.ts';
 import { inOptions, optionNamed, type Shell } from './shell.ts';
 import { withStore } from './withStore.ts';
 
-/** Commands as typed, such as `client show <id>`; a group precedes its commands. */
-export type CommandTable = Readonly<Record<string, CommandRow | ((usage: string) => CommandRow)>>;
+/** Commands as typed, such as `client show <id>`. */
+export type CommandTable = Readonly<Record<string, CommandRow>>;
 
-/** A command's help and action; a group has only help. */
-interface CommandRow {
+/** A command's help and action. */
+export interface CommandRow {
   readonly summary: string;
   readonly options?: readonly Option[];
   /** None for the program's own commands. */
   readonly operations?: readonly AnyOperation[];
-  readonly run?: (shell: Shell, options: Options, args: Arguments) => Promise<void>;
+  readonly run: (shell: Shell, options: Options, args: Arguments) => Promise<void>;
 }
 
 /** The values of options, by their long names in camel case. */
@@ -30,20 +30,35 @@ export type Options = Readonly<Record<string, any>>;
 /** As given; undefined for an omitted optional one. */
 export type Arguments = readonly (string | undefined)[];
 
-export function addCommands(program: Command, table: CommandTable, shell: Shell): void {
-  const groups = new Map([['', program]]);
-  for (const [usage, row] of Object.entries(table)) {
-    const { summary, options = [], run } = typeof row === 'function' ? row(usage) : row;
-    const [, group = '', own = ''] = /^((?:[\w-]+ (?=\w))*)(.+)$/.exec(usage) ?? [];
-    const command = (groups.get(group) ?? program).command(own).description(summary);
-    groups.set(`${group}${own} `, command);
-    if (run !== undefined) command.action((...given) => run(shell, given.at(-2), given.slice(0, -2)));
+/** @param groups summaries of the groups of commands, such as `client secret` */
+export function addCommands(
+  program: Command,
+  table: CommandTable,
+  groups: Readonly<Record<string, string>>,
+  shell: Shell,
+): void {
+  const added = new Map([['', program]]);
+  const add = (path: string, args = ''): Command => {
+    const [, group = '', name = path] = /^(.*) (.*)$/.exec(path) ?? [];
+    const parent = added.get(group) ?? add(group).description(groups[group] ?? '');
+    const command = parent.command(`${name}${args}`);
+    added.set(path, command);
+    return command;
+  };
+  for (const [usage, { summary, options = [], run }] of Object.entries(table)) {
+    const [, path = usage, args] = /^(.*?)( [<[].*)?$/.exec(usage) ?? [];
+    const command = add(path, args).description(summary);
+    command.action((...given) => run(shell, given.at(-2), given.slice(0, -2)));
     for (const option of options) command.addOption(option);
   }
 }
 
 /** Texts, options and prompts of a command, added to its operation's schemas. */
-interface CommandSettings<Input extends z.ZodObject, Output extends z.ZodType, Result> {
+export interface CommandSettings<
+  Input extends z.ZodObject = z.ZodObject,
+  Output extends z.ZodType = z.ZodType,
+  Result = unknown,
+> {
   readonly summary?: string;
   /** A field's options, instead of its schema's. */
   readonly options?: Readonly<Partial<Record<keyof z.output<Input>, (derived: Option) => readonly Option[]>>>;
@@ -62,9 +77,10 @@ interface CommandSettings<Input extends z.ZodObject, Output extends z.ZodType, R
 
 /** Turns an operation into a command. Its first input fields are arguments, as many as the usage has, the others options. */
 export function command<Input extends z.ZodObject, Output extends z.ZodType, Result>(
+  usage: string,
   operation: Operation<Input, Output, Result>,
   settings: CommandSettings<Input, Output, Result> = {},
-): (usage: string) => CommandRow {
+): CommandRow {
   const { says, line, none = '', view } = settings;
   const effect = settings.anySchema ? null : operation.effect;
   const show = async (shell: Shell, context: OperationContext, input: z.output<Input>) => {
@@ -78,33 +94,31 @@ export function command<Input extends z.ZodObject, Output extends z.ZodType, Res
     if (!operation.isList) return shell.printOne(shown(result), says?.(result, input));
     return shell.printList(result as RowPages<unknown>, shown, none, line);
   };
-  return (usage) => {
-    const names: (keyof z.output<Input> & string)[] = Object.keys(operation.input.shape);
-    const named = names.splice(0, usage.match(/[<[]/g)?.length ?? 0);
-    const fields = names.map((name) => {
-      const derived = optionOf(operation.input, name);
-      const own = settings.options?.[name]?.(derived);
-      return { name, derived, options: own ?? [derived, ...negationOf(operation.input, name, derived)] };
-    });
-    const options = fields.flatMap((field) => field.options);
-    const [, argument] = /\[(.+)\]/.exec(usage) ?? [];
-    const longs = options.map(({ long }) => `${long}`).filter((long) => long !== '--force');
-    const optional = argument === undefined ? longs : [argument.toUpperCase(), ...longs];
-    const yes = operation.effect === 'destroys' ? [new Option('--yes', 'do not ask for confirmation')] : [];
-    return {
-      summary: settings.summary ?? operation.summary,
-      operations: [operation],
-      options: [...options, ...yes],
-      async run(shell, given, args) {
-        const values = [
-          ...named.map((name, index) => [name, args[index]]),
-          ...fields.map(({ name, derived }) => [name, given[derived.attributeName()]]),
-        ].filter(([, value]) => value !== undefined);
-        const said = { ...Object.fromEntries(values), ...(await settings.read?.(given, shell, args)) };
-        const input = readInput(operation, said, optional);
-        await withStore(shell, (context) => show(shell, context, input), { yes: given.yes, effect });
-      },
-    };
+  const names: (keyof z.output<Input> & string)[] = Object.keys(operation.input.shape);
+  const named = names.splice(0, usage.match(/[<[]/g)?.length ?? 0);
+  const fields = names.map((name) => {
+    const derived = optionOf(operation.input, name);
+    const own = settings.options?.[name]?.(derived);
+    return { name, derived, options: own ?? [derived, ...negationOf(operation.input, name, derived)] };
+  });
+  const options = fields.flatMap((field) => field.options);
+  const [, argument] = /\[(.+)\]/.exec(usage) ?? [];
+  const longs = options.map(({ long }) => `${long}`).filter((long) => long !== '--force');
+  const optional = argument === undefined ? longs : [argument.toUpperCase(), ...longs];
+  const yes = operation.effect === 'destroys' ? [new Option('--yes', 'do not ask for confirmation')] : [];
+  return {
+    summary: settings.summary ?? operation.summary,
+    operations: [operation],
+    options: [...options, ...yes],
+    async run(shell, given, args) {
+      const values = [
+        ...named.map((name, index) => [name, args[index]]),
+        ...fields.map(({ name, derived }) => [name, given[derived.attributeName()]]),
+      ].filter(([, value]) => value !== undefined);
+      const said = { ...Object.fromEntries(values), ...(await settings.read?.(given, shell, args)) };
+      const input = readInput(operation, said, optional);
+      await withStore(shell, (context) => show(shell, context, input), { yes: given.yes, effect });
+    },
   };
 }
 

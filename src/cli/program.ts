@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { OperatorError } from '../rules/common/error.ts';
 import { addCommands } from './commands.ts';
 import { EXIT_USAGE, type Shell } from './shell.ts';
-import { COMMANDS } from './table.ts';
+import { COMMANDS, GROUPS } from './table.ts';
 
 /** Runs a command of the table and sets the shell's exit code after a usage error. @throws the command's errors */
 export async function runCommand(argv: readonly string[], shell: Shell, version: string): Promise<void> {
@@ -30,7 +30,7 @@ export async function runCommand(argv: readonly string[], shell: Shell, version:
       },
     })
     .hook('preAction', (_program, command) => refuseIgnored(command));
-  addCommands(program, COMMANDS, shell);
+  addCommands(program, COMMANDS, GROUPS, shell);
   try {
     await program.parseAsync(argv, { from: 'user' });
   } catch (error) {

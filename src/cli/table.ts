@@ -1,18 +1,21 @@
 import { open } from 'node:fs/promises';
 import { Option } from 'commander';
-import * as audit from '../operations/audit.ts';
-import * as clients from '../operations/clients.ts';
+import { prune } from '../operations/audit.ts';
 import { checkDatabase, checkInvariants } from '../operations/doctor.ts';
-import { explain, refusals, showToken } from '../operations/explain.ts';
-import * as grants from '../operations/grants.ts';
 import * as imports from '../operations/import/imports.ts';
 import { maintain } from '../operations/maintain.ts';
-import * as operators from '../operations/operators.ts';
-import * as resources from '../operations/resources.ts';
-import * as users from '../operations/users.ts';
+import type { AnyOperation, Operation } from '../operations/operation.ts';
+import { VERBS } from '../operations/verbs.ts';
 import { followTrail } from './audit.ts';
 import { CHANGE_OPTIONS, readSettings, SETTING_OPTIONS } from './clientOptions.ts';
-import { type CommandTable, command, type Options, optionOf } from './commands.ts';
+import {
+  type CommandRow,
+  type CommandSettings,
+  type CommandTable,
+  command,
+  type Options,
+  optionOf,
+} from './commands.ts';
 import { examine, showConfig } from './doctor.ts';
 import { IMPORTING } from './imports.ts';
 import { runMigrate } from './migrate.ts';
@@ -28,10 +31,6 @@ const STATUS_SET = {
 };
 const revokedSentence = (revoked: number) => `authorizations revoked: ${revoked}`;
 
-const SECRETS = {
-  summary:
-    'add, list and retire secrets; several may be valid at once, so that one can be replaced without downtime',
-};
 const KNOWN_SECRET = {
   options: { secret: () => [new Option('--secret-stdin', 'read its existing secret from standard input')] },
   read: async ({ secretStdin }: Options, shell: Shell) =>
@@ -41,26 +40,24 @@ const SECRET_RETIRED = {
   says: (_retired: unknown, { secretId }: Readonly<Record<string, string>>) => `retired ${secretId}`,
 };
 
-export const COMMANDS: CommandTable = {
-  serve: {
-    summary: 'run the server until a signal ends it',
-    // Loaded only here, so that other commands start faster.
-    run: async () => (await import('../process/serve.ts')).serve(),
-  },
+/** Those outside `VERBS` need the owner of the tables. */
+const OPERATIONS = {
+  maintain,
+  ...VERBS,
+  'client import [file]': imports.clients,
+  'user import [file]': imports.users,
+  'grant import [file]': imports.grants,
+  'audit prune': prune,
+} as const;
 
-  migrate: {
-    summary: 'migrate the database schema to this build’s version',
-    options: [
-      new Option('--status', 'change nothing, only show the version of the schema'),
-      new Option(
-        '--server-role <role>',
-        'afterwards grant this role the privileges of a server, and no others; run as the owner of the tables',
-      ).conflicts('status'),
-    ],
-    run: runMigrate,
-  },
+type SettingsOf<Any> =
+  Any extends Operation<infer Input, infer Output, infer Result>
+    ? CommandSettings<Input, Output, Result>
+    : never;
 
-  maintain: command(maintain, {
+/** What commands have beside their operation's schemas. */
+const SETTINGS: { readonly [Usage in keyof typeof OPERATIONS]?: SettingsOf<(typeof OPERATIONS)[Usage]> } = {
+  maintain: {
     anySchema: true,
     says: ({ expired, made, pruned, strays, analyzed }) =>
       [
@@ -72,12 +69,9 @@ export const COMMANDS: CommandTable = {
         ...(strays > 0 ? [`${strays} rows of the trail are outside the months with partitions`] : []),
         ...(analyzed ? ['analyzed the trail'] : []),
       ].join('\n'),
-  }),
-
-  client: {
-    summary: 'register, import, list, change, block and delete applications, and manage their secrets',
   },
-  'client create': command(clients.create, {
+
+  'client create': {
     options: {
       ...SETTING_OPTIONS,
       ...KNOWN_SECRET.options,
@@ -87,86 +81,73 @@ export const COMMANDS: CommandTable = {
       ...(await KNOWN_SECRET.read(options, shell)),
     }),
     view: ({ status, ...given }) => given,
-  }),
-  'client import [file]': command(imports.clients, IMPORTING),
-  'client update <id>': command(clients.update, {
+  },
+  'client import [file]': IMPORTING,
+  'client update <id>': {
     options: CHANGE_OPTIONS,
     read: readSettings,
     says({ changed }) {
       const names = Object.keys(changed);
       return names.length === 0 ? 'there is nothing to change' : `changed ${names.join(', ')}`;
     },
-  }),
-  'client list': command(clients.list, {
+  },
+  'client list': {
     none: 'no applications',
     line: ({ client_id, status, name }) => `${`${client_id}`.padEnd(32)}  ${`${status}`.padEnd(7)}  ${name}`,
-  }),
-  'client show <id>': command(clients.show),
-  'client block <id>': command(clients.block, STATUS_SET),
-  'client unblock <id>': command(clients.unblock, STATUS_SET),
-  'client delete <id>': command(clients.remove, {
+  },
+  'client block <id>': STATUS_SET,
+  'client unblock <id>': STATUS_SET,
+  'client delete <id>': {
     says: ({ clientId, revoked }) => `deleted ${clientId}; ${revokedSentence(revoked)}`,
-  }),
-  'client refusals <id>': command(refusals, { none: 'no refusals' }),
-  'client secret': SECRETS,
-  'client secret add <id>': command(clients.secret.add, KNOWN_SECRET),
-  'client secret list <id>': command(clients.secret.list, { none: 'no secrets' }),
-  'client secret retire <id> <secret-id>': command(clients.secret.retire, SECRET_RETIRED),
+  },
+  'client refusals <id>': { none: 'no refusals' },
+  'client secret add <id>': KNOWN_SECRET,
+  'client secret list <id>': { none: 'no secrets' },
+  'client secret retire <id> <secret-id>': SECRET_RETIRED,
 
-  user: { summary: 'create, import, list, block, sign out and delete users, and set their passwords' },
-  'user create <login>': command(users.create, {
+  'user create <login>': {
     ...ASKING,
     summary: 'create a user; prompts for the passwords without showing them',
-  }),
-  'user import [file]': command(imports.users, IMPORTING),
-  'user list': command(users.list, { none: 'no users' }),
-  'user show <login>': command(users.show, {
+  },
+  'user import [file]': IMPORTING,
+  'user list': { none: 'no users' },
+  'user show <login>': {
     view: (user, { paymentPasswordHash }) => ({
       ...user,
       paymentPassword: paymentPasswordHash ? 'set' : 'none',
     }),
-  }),
-  'user update <login>': command(users.update),
-  'user block <login>': command(users.block, STATUS_SET),
-  'user unblock <login>': command(users.unblock, STATUS_SET),
-  'user sign-out <login>': command(users.signOut, {
+  },
+  'user block <login>': STATUS_SET,
+  'user unblock <login>': STATUS_SET,
+  'user sign-out <login>': {
     says: ({ login }) => `${login} is signed out everywhere`,
-  }),
-  'user set-password <login>': command(users.setPassword, {
+  },
+  'user set-password <login>': {
     ...ASKING,
     says: ({ login }) => `the password of ${login} is changed`,
-  }),
-  'user delete <login>': command(users.remove, {
-    says: ({ userId, revoked }) => `deleted ${userId}; ${revokedSentence(revoked)}`,
-  }),
-
-  resource: {
-    summary: 'register, list, block and delete servers that may introspect tokens, and manage their secrets',
   },
-  'resource create': command(resources.create),
-  'resource list': command(resources.list, { none: 'no resource servers' }),
-  'resource show <id>': command(resources.show),
-  'resource block <id>': command(resources.block, STATUS_SET),
-  'resource unblock <id>': command(resources.unblock, STATUS_SET),
-  'resource delete <id>': command(resources.remove, { says: ({ resourceId }) => `deleted ${resourceId}` }),
-  'resource secret': SECRETS,
-  'resource secret add <id>': command(resources.secret.add, KNOWN_SECRET),
-  'resource secret list <id>': command(resources.secret.list, { none: 'no secrets' }),
-  'resource secret retire <id> <secret-id>': command(resources.secret.retire, SECRET_RETIRED),
+  'user delete <login>': {
+    says: ({ userId, revoked }) => `deleted ${userId}; ${revokedSentence(revoked)}`,
+  },
 
-  operator: { summary: 'create, list and retire the operators of the HTTP API' },
-  'operator create <name>': command(operators.create),
-  'operator list': command(operators.list, { none: 'no operators' }),
-  'operator retire <name>': command(operators.retire, { says: ({ name }) => `retired ${name}` }),
+  'resource list': { none: 'no resource servers' },
+  'resource block <id>': STATUS_SET,
+  'resource unblock <id>': STATUS_SET,
+  'resource delete <id>': { says: ({ resourceId }) => `deleted ${resourceId}` },
+  'resource secret add <id>': KNOWN_SECRET,
+  'resource secret list <id>': { none: 'no secrets' },
+  'resource secret retire <id> <secret-id>': SECRET_RETIRED,
 
-  grant: { summary: 'list, import and revoke the authorizations of users' },
-  'grant import [file]': command(imports.grants, IMPORTING),
-  'grant list': command(grants.list, {
+  'operator list': { none: 'no operators' },
+  'operator retire <name>': { says: ({ name }) => `retired ${name}` },
+
+  'grant import [file]': IMPORTING,
+  'grant list': {
     none: 'no authorizations',
     view: ({ clientName, ...grant }) => ({ clientName, ...grant }),
-  }),
-  'grant show <grant-id>': command(grants.show, { view: (grant) => grant }),
-  'grant revoke [grant-id]': command(grants.revoke, {
+  },
+  'grant show <grant-id>': { view: (grant) => grant },
+  'grant revoke [grant-id]': {
     options: {
       trail: () => [
         new Option(
@@ -190,33 +171,76 @@ export const COMMANDS: CommandTable = {
         return revoked === 0 ? `${grantId} was already revoked` : `revoked ${grantId}`;
       return revoked === 0 ? 'there is no live authorization to revoke' : revokedSentence(revoked);
     },
-  }),
+  },
 
-  audit: command(audit.show, {
+  audit: {
     options: { userId: (derived) => [derived.conflicts('login')] },
     none: 'no events',
     view: ({ id, limits, ...event }) => event, // the words of the rights have the limits
-  }),
-  'audit next [cursor]': {
-    summary: audit.next.summary,
-    options: [new Option('--all', 'show all events, not only the next 1,000')],
-    operations: [audit.next],
-    run: followTrail,
   },
-  'audit prune': command(audit.prune, {
+  'audit prune': {
     says: ({ months }) => months.map((month) => `dropped ${month}`).join('\n') || 'nothing older to drop',
-  }),
+  },
 
-  'explain <reference>': command(explain, {
+  'explain <reference>': {
     view: (refusal) => ({ ...refusal, commands: refusal.remedy.match(/(?<=`)assent [^`]+/g) }),
-  }),
-  token: { summary: 'look up an access token' },
-  'token show': command(showToken, {
+  },
+  'token show': {
     summary: 'show state, user and rights of an access token read from standard input',
     options: { token: () => [] },
     view: (grant) => grant,
     read: async (_options, shell) => ({ token: await readSecret(shell, 'The access token') }),
-  }),
+  },
+};
+
+const SECRETS =
+  'add, list and retire secrets; several may be valid at once, so that one can be replaced without downtime';
+
+/** The summaries of groups of commands. */
+export const GROUPS = {
+  client: 'register, import, list, change, block and delete applications, and manage their secrets',
+  'client secret': SECRETS,
+  user: 'create, import, list, block, sign out and delete users, and set their passwords',
+  resource: 'register, list, block and delete servers that may introspect tokens, and manage their secrets',
+  'resource secret': SECRETS,
+  operator: 'create, list and retire the operators of the HTTP API',
+  grant: 'list, import and revoke the authorizations of users',
+  token: 'look up an access token',
+  config: 'show the configuration',
+};
+
+const verbCommand = ([usage, operation]: [string, AnyOperation]): [string, CommandRow] => [
+  usage,
+  command(usage, operation, (SETTINGS as Readonly<Record<string, CommandSettings>>)[usage]),
+];
+
+export const COMMANDS: CommandTable = {
+  serve: {
+    summary: 'run the server until a signal ends it',
+    // Loaded only here, so that other commands start faster.
+    run: async () => (await import('../process/serve.ts')).serve(),
+  },
+
+  migrate: {
+    summary: 'migrate the database schema to this build’s version',
+    options: [
+      new Option('--status', 'change nothing, only show the version of the schema'),
+      new Option(
+        '--server-role <role>',
+        'afterwards grant this role the privileges of a server, and no others; run as the owner of the tables',
+      ).conflicts('status'),
+    ],
+    run: runMigrate,
+  },
+
+  ...Object.fromEntries(Object.entries(OPERATIONS).map(verbCommand)),
+
+  'audit next [cursor]': {
+    summary: VERBS['audit next [cursor]'].summary,
+    options: [new Option('--all', 'show all events, not only the next 1,000')],
+    operations: [VERBS['audit next [cursor]']],
+    run: followTrail,
+  },
 
   doctor: {
     summary: 'check configuration, database and address; exit code 1 if Assent can’t serve',
@@ -230,7 +254,6 @@ export const COMMANDS: CommandTable = {
     operations: [checkDatabase, checkInvariants],
     run: examine,
   },
-  config: { summary: 'show the configuration' },
   'config show': {
     summary: 'list all variables: the effective value, without secrets, and its origin',
     run: showConfig,

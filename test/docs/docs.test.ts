@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { addCommands } from '../../src/cli/commands.ts';
 import type { Shell } from '../../src/cli/shell.ts';
-import { COMMANDS } from '../../src/cli/table.ts';
+import { COMMANDS, GROUPS } from '../../src/cli/table.ts';
 import { AUDIT_KINDS } from '../../src/store/common/auditEvents.ts';
 import { book, find, read } from './checkout.ts';
 
@@ -18,7 +18,7 @@ it('docs/operate/database.md names each event of the audit trail, except those o
 
 describe('the commands', () => {
   const program = new Command('assent');
-  addCommands(program, COMMANDS, {} as Shell);
+  addCommands(program, COMMANDS, GROUPS, {} as Shell);
   const groups = program.commands.map((command) => command.name());
   const GLOBAL = ['--json', '--help', '--version'];
 

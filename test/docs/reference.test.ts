@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { openApiText } from '../../scripts/openapi.mjs';
 import { addCommands } from '../../src/cli/commands.ts';
 import type { Shell } from '../../src/cli/shell.ts';
-import { COMMANDS } from '../../src/cli/table.ts';
+import { COMMANDS, GROUPS } from '../../src/cli/table.ts';
 import { FROM_FILES } from '../../src/config/environment.ts';
 import { VARIABLES } from '../../src/config/variables.ts';
 import { RULE_IDS, remedyFor } from '../../src/rules/common/refusals.ts';
@@ -58,7 +58,7 @@ function describeOption({ flags, description, mandatory, defaultValue }: Option)
 
 function commandSections(): string {
   const program = new Command('assent');
-  addCommands(program, COMMANDS, {} as Shell);
+  addCommands(program, COMMANDS, GROUPS, {} as Shell);
   const leaves = (command: Command, path: string): string[] => {
     if (path === 'resource secret')
       // the same schemas

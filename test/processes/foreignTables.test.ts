@@ -48,7 +48,7 @@ describe('a database of another program', () => {
     const before = await stateOf(shop);
     const { assent, refused } = commandsOn(onDatabase(shop.url));
     const reading = Object.entries(COMMANDS).flatMap(([usage, row]) => {
-      const { operations = [] } = typeof row === 'function' ? row(usage) : row;
+      const { operations = [] } = row;
       const isReading = operations.length > 0 && operations.every(({ effect }) => effect === 'reads');
       return isReading ? `${usage.replace(/ \[.*/, '').replace(/<.*>/, ID)}${MORE[usage] ?? ''}` : [];
     });
