@@ -12,14 +12,14 @@ import { limitFailures } from '../flows/common/failureLimit.ts';
 import { whyUnavailable } from '../flows/common/unavailable.ts';
 import { limitAnswerTime, RETRY_AFTER_SECONDS } from '../listener/answerTime.ts';
 import { BOUNDS } from '../listener/bounds.ts';
-import { addressOf } from '../listener/caller.ts';
+import { ipAddressOf } from '../listener/caller.ts';
 import { limitConnections } from '../listener/connectionLimit.ts';
 import { sendJson } from '../listener/json.ts';
 import { lineOf } from '../listener/logLine.ts';
 import { answerClientError } from '../listener/malformedRequests.ts';
 import { prepareListener } from '../listener/prepareListener.ts';
 import { OperatorError, OverloadedError, STATUS_BY_REASON } from '../rules/common/error.ts';
-import { networkOf } from '../rules/common/network.ts';
+import { rateLimitNetworkOf } from '../rules/common/network.ts';
 import { ANSWER_MS, STATEMENT_MS } from '../rules/common/timeouts.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { FairQueue } from '../secrets/fairQueue.ts';
@@ -85,7 +85,7 @@ export function buildAdminApp(
   app.addHook('onRequest', async (request, reply) => {
     const refusal = await authenticate(request, dependencies);
     if (refusal === null) return;
-    const waitSeconds = noteFailure(networkOf(addressOf(request)));
+    const waitSeconds = noteFailure(rateLimitNetworkOf(ipAddressOf(request)));
     if (waitSeconds === 0) throw refusal;
     reply.header('retry-after', waitSeconds);
     throw new OperatorError(

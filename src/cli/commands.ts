@@ -8,7 +8,7 @@ import {
   readInput,
 } from '../operations/operation.ts';
 import { type Row, toSnakeCase } from '../operations/snakeCase.ts';
-import { inOptions, optionNamed, type Shell } from './shell.ts';
+import { optionNamed, type Shell, withOptionNames } from './shell.ts';
 import { withStore } from './withStore.ts';
 
 /** Commands as typed, such as `client show <id>`. */
@@ -41,9 +41,9 @@ export function addCommands(
   const add = (path: string, args = ''): Command => {
     const [, group = '', name = path] = /^(.*) (.*)$/.exec(path) ?? [];
     const parent = added.get(group) ?? add(group).description(groups[group] ?? '');
-    const command = parent.command(`${name}${args}`);
-    added.set(path, command);
-    return command;
+    const operationCommand = parent.command(`${name}${args}`);
+    added.set(path, operationCommand);
+    return operationCommand;
   };
   for (const [usage, { summary, options = [], run }] of Object.entries(table)) {
     const [, path = usage, args] = /^(.*?)( [<[].*)?$/.exec(usage) ?? [];
@@ -134,7 +134,7 @@ export function optionOf({ shape }: z.ZodObject, name: string): Option {
       // The schema's transforms run later, on all fields at once.
       const value = type === 'integer' && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : text;
       const { error } = z.safeParse(schema, value);
-      if (error) throw new InvalidArgumentError(inOptions(error.issues[0]?.message ?? ''));
+      if (error) throw new InvalidArgumentError(withOptionNames(error.issues[0]?.message ?? ''));
       return value;
     });
   return preset === undefined ? option : option.default(preset);

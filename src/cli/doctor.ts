@@ -27,7 +27,7 @@ const UNCHECKED = 'not checked: certificate, /metrics, /health/ready, proxy';
 const FORGED = { 'x-forwarded-for': '203.0.113.113' };
 const CORRECT = 'correct the configuration first';
 
-export async function examine(shell: Shell, { invariants = false, patience }: Options): Promise<void> {
+export async function runDoctor(shell: Shell, { invariants = false, patience }: Options): Promise<void> {
   if (invariants) readDatabaseConfig(shell.streams.env); // a wrong variable is no finding here but an error
   const findings = invariants
     ? await checkStore(shell, (context) => perform(checkInvariants, context, { patience }))

@@ -15,7 +15,7 @@ import { FORCE_VALUES, type Imported, type NotedLine } from '../operations/impor
 import { setV8Flags } from '../process/v8Flags.ts';
 import { OperatorError } from '../rules/common/error.ts';
 import type { Arguments, Options } from './commands.ts';
-import { inOptions, type Shell } from './shell.ts';
+import { type Shell, withOptionNames } from './shell.ts';
 
 /** Files and sentences of `assent client|user|grant import`. */
 export const IMPORTING = {
@@ -76,7 +76,7 @@ function sentences(lines: Imported['badLines'], count: number, mark: string): st
   const name = (field: string | null) => (field === null ? '' : `, ${field}`);
   const ending = mark === 'bad' ? '' : ` (${mark})`;
   const said = lines.map(
-    ({ line, field, reason }) => `line ${line}${name(field)}: ${inOptions(reason)}${ending}`,
+    ({ line, field, reason }) => `line ${line}${name(field)}: ${withOptionNames(reason)}${ending}`,
   );
   return count > said.length ? [...said, `and ${count - said.length} more ${mark} lines`] : said;
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { OperatorError } from '../rules/common/error.ts';
-import { EXIT_USAGE, inOptions, Shell, type Streams } from './shell.ts';
+import { EXIT_USAGE, Shell, type Streams, withOptionNames } from './shell.ts';
 
 const EXIT_FAILED = 1;
 const USAGE: readonly string[] = ['usage', 'invalid_field', 'unknown_after'];
@@ -20,7 +20,7 @@ export async function main(argv: readonly string[], streams: Streams): Promise<n
     return shell.exitCode;
   } catch (error) {
     const { explainTrouble } = await import('../store/database/errors.ts');
-    shell.complain(inOptions(explainTrouble(error)));
+    shell.complain(withOptionNames(explainTrouble(error)));
     return error instanceof OperatorError && USAGE.includes(error.reason) ? EXIT_USAGE : EXIT_FAILED;
   }
 }

@@ -31,7 +31,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
 export const optionNamed = (field: string) => `--${OPTIONS[field] ?? field.replaceAll('_', '-')}`;
 
 /** The operations' sentences name fields in backticks, which are options here. */
-export const inOptions = (sentence: string) =>
+export const withOptionNames = (sentence: string) =>
   sentence.replaceAll(/`(\w+)`/g, (_, field: string) => optionNamed(field));
 
 export class Shell {

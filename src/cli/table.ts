@@ -16,7 +16,7 @@ import {
   type Options,
   optionOf,
 } from './commands.ts';
-import { examine, showConfig } from './doctor.ts';
+import { runDoctor, showConfig } from './doctor.ts';
 import { IMPORTING } from './imports.ts';
 import { runMigrate } from './migrate.ts';
 import type { Shell } from './shell.ts';
@@ -252,7 +252,7 @@ export const COMMANDS: CommandTable = {
       optionOf(checkInvariants.input, 'patience'),
     ],
     operations: [checkDatabase, checkInvariants],
-    run: examine,
+    run: runDoctor,
   },
   'config show': {
     summary: 'list all variables: the effective value, without secrets, and its origin',

@@ -1,7 +1,7 @@
 import {
   readDatabaseConfig,
   readOffer,
-  readOperator,
+  readOperatorName,
   readServiceNames,
   settingsOf,
 } from '../config/config.ts';
@@ -21,7 +21,7 @@ export async function withStore(
 ): Promise<void> {
   const { log, streams } = shell;
   const { env } = streams;
-  const operator = readOperator(env);
+  const operator = readOperatorName(env);
   const config = readDatabaseConfig(env);
   const { pool, close } = await openStore(config, log);
   try {

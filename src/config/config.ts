@@ -108,7 +108,7 @@ function databaseConfig(values: z.output<typeof OF_DATABASE>): DatabaseConfig {
 }
 
 /** A command's operator: `ASSENT_OPERATOR`, or the operating system's user. @throws {ConfigError} */
-export function readOperator(environment: Environment = process.env): string {
+export function readOperatorName(environment: Environment = process.env): string {
   return parse(ALL.pick({ ASSENT_OPERATOR: true }), environment).ASSENT_OPERATOR ?? systemUser();
 }
 

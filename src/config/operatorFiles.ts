@@ -41,10 +41,10 @@ export function collectProblems<Content>(
 
 /** @throws {FileError} if unreadable, or not an allowed picture */
 export function readLogo(file: string): Logo {
-  return logoOf(readBytes(file, MAX_LOGO_BYTES));
+  return parseLogo(readBytes(file, MAX_LOGO_BYTES));
 }
 
-export function logoOf(body: Buffer): Logo {
+export function parseLogo(body: Buffer): Logo {
   const kind = checkLogo(body);
   return { file: `${hexOf(sha256(body)).slice(0, 32)}.${kind}`, body };
 }

@@ -10,7 +10,7 @@ import { DatabaseWatch } from '../watch/databaseWatch.ts';
 import { prepareHousekeeping } from '../watch/housekeeping.ts';
 import { RefusalLog } from '../watch/refusals.ts';
 import { cookieOptions } from './browser/cookies.ts';
-import { collectMetrics } from './metrics/registry.ts';
+import { registerMetrics } from './metrics/registry.ts';
 import { metricsRoutes } from './metrics/server.ts';
 import { brandingOf } from './pages/look.ts';
 import { refuseEmbedding } from './pages/noticePage.ts';
@@ -60,7 +60,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   answerErrors(app, watch);
   answerUnknownRoutes(app);
   limitAnswerTime(app);
-  collectMetrics(app, watch);
+  registerMetrics(app, watch);
   limitConnections(app, maxConnections, trustProxy === false);
   await parseForms(app);
   await app.register(async (pages) => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MAX_CUSTOM_RIGHTS } from '../rules/common/limits.ts';
-import { lookAlikeIndex } from '../rules/common/lookAlike.ts';
+import { createLookAlikeIndex } from '../rules/common/lookAlike.ts';
 import { lazy } from '../rules/common/memoize.ts';
 import { FileError, parseJson, parseOperatorFile } from '../rules/common/operatorFile.ts';
 import {
@@ -12,7 +12,7 @@ import {
 } from '../rules/common/perLanguage.ts';
 import {
   BUILT_IN_RIGHTS,
-  type BuiltInName,
+  type BuiltInRightName,
   isRightName,
   LIFTABLE,
   type RightKind,
@@ -28,7 +28,7 @@ export type Catalogue = ReadonlyMap<string, OfferedRight>;
 export const BUILT_IN_CATALOGUE: Catalogue = new Map(
   [...BUILT_IN_RIGHTS].map(([name, kind]) => {
     const textIn = (language: Language) =>
-      withValues(TEXTS[language].rights[name as BuiltInName], { target: '{target}' });
+      withValues(TEXTS[language].rights[name as BuiltInRightName], { target: '{target}' });
     const text = lazy(() => eachLanguage(textIn));
     return [
       name,
@@ -88,7 +88,7 @@ function schemaOf(name: string) {
 /** Checks what only the whole file shows. A part stands after its whole, so that there is no cycle. */
 function together(file: Readonly<Record<string, OfferedRight>>, context: z.RefinementCtx): Catalogue {
   const fail = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
-  const [rights, looks] = [new Map<string, OfferedRight>(), eachLanguage(lookAlikeIndex)];
+  const [rights, looks] = [new Map<string, OfferedRight>(), eachLanguage(createLookAlikeIndex)];
   for (const [name, right] of Object.entries(file)) {
     const isOwn = !BUILT_IN_RIGHTS.has(name);
     for (const language of LANGUAGES) {

@@ -2,21 +2,21 @@ import type { IncomingMessage } from 'node:http';
 import { isIP, SocketAddress } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../rules/common/caller.ts';
-import { DECIDE_WITHIN_MS } from '../rules/common/timeouts.ts';
+import { REQUEST_DEADLINE_MS } from '../rules/common/timeouts.ts';
 
 export function callerOf(request: FastifyRequest): Caller {
   return {
-    address: addressOf(request),
+    address: ipAddressOf(request),
     reference: request.id,
     userAgent: request.headers['user-agent'] ?? null,
-    decideBy: request.readAt + DECIDE_WITHIN_MS,
+    decideBy: request.readAt + REQUEST_DEADLINE_MS,
   };
 }
 
 const MAPPED = /^::ffff:(?=\d+\.)/i;
 
 /** The IP address: IPv4 even on an IPv6 socket; `unknown` if a proxy sent something else. */
-export function addressOf({ ip }: { ip?: string | undefined }): string {
+export function ipAddressOf({ ip }: { ip?: string | undefined }): string {
   const address = (ip ?? '').replace(MAPPED, '');
   if (isIP(address) === 0) return 'unknown';
   if (!/^[0:]+:ffff:[\da-f:.]+$/i.test(address)) return address;

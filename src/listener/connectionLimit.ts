@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { networkOf } from '../rules/common/network.ts';
+import { rateLimitNetworkOf } from '../rules/common/network.ts';
 import { onceAMinute } from '../signals/onceAMinute.ts';
-import { addressOf } from './caller.ts';
+import { ipAddressOf } from './caller.ts';
 
 export interface Connection {
   readonly network: string;
@@ -40,7 +40,7 @@ export function limitConnections(app: FastifyInstance, max: number, direct: bool
   app.server.keepAliveTimeout = direct ? IDLE_MS : IDLE_BEHIND_PROXY_MS;
   // Precedes Node's own listeners, so that they find the connection closed.
   app.server.prependListener('connection', (socket) => {
-    const network = direct ? networkOf(addressOf({ ip: socket.remoteAddress })) : '';
+    const network = direct ? rateLimitNetworkOf(ipAddressOf({ ip: socket.remoteAddress })) : '';
     const newest = { network, responses: [], progress: { bytes: 0, since: performance.now() } };
     const size = (sizes.get(network) ?? 0) + 1;
     sizes.set(network, size);

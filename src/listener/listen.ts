@@ -4,7 +4,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
 /** The addresses of a host: `localhost` may have two, one of each family. */
-export async function addressesOf(host: string): Promise<string[]> {
+export async function resolveHost(host: string): Promise<string[]> {
   if (host !== 'localhost') return [host];
   return (await lookup(host, { all: true })).map(({ address }) => address);
 }

@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { addressOf } from './caller.ts';
+import { ipAddressOf } from './caller.ts';
 
 /** The fields of a request's line. What is spread stands last: V8 of Node 20 is slow at other orders. */
 export const lineOf = (request: FastifyRequest, reply: FastifyReply) => ({
   method: request.method,
   path: loggedPathOf(request),
   status: reply.statusCode,
-  address: addressOf(request),
+  address: ipAddressOf(request),
   ms: Math.round(reply.elapsedTime * 10) / 10,
   ...request.logOutcome,
   ...request.logFields,

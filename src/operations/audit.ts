@@ -12,7 +12,7 @@ import { transaction } from '../store/database/database.ts';
 import { findAuditEvents, findTrailPart, type TrailCursor } from '../store/operate/auditTrail.ts';
 import { findListedGrant } from '../store/operate/liveGrants.ts';
 import { findResource } from '../store/operate/registered.ts';
-import { findPrunable, pruneAuditPartitions } from '../store/schema/auditPartitions.ts';
+import { countPrunableEvents, pruneAuditPartitions } from '../store/schema/auditPartitions.ts';
 import { cursorField, ID, LOGIN, text, timeThat, upTo } from './fields.ts';
 import { ensureFound, listOperation, type OperationContext, operation } from './operation.ts';
 
@@ -149,7 +149,7 @@ export const prune = operation({
 
 export function confirmPruning({ db, confirm }: OperationContext, keep: number): Promise<void> {
   return confirm(async () => {
-    const { rows = 0, months } = (await findPrunable(db, { months: keep }))[0] ?? {};
+    const { rows = 0, months } = (await countPrunableEvents(db, { months: keep }))[0] ?? {};
     const counted = `${rows} row${rows === 1 ? '' : 's'}`;
     return { deed: `drop ${counted} of the audit trail${months ? `, all of ${months}` : ''}`, count: rows };
   });

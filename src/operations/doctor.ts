@@ -12,7 +12,7 @@ import { type DatabaseFacts, findDatabaseFacts, findOtherCollation } from '../st
 import { findBroken, notRead } from '../store/schema/invariants.ts';
 import { schemaState } from '../store/schema/schemaState.ts';
 import { findDeviations, findExcessPrivileges, findGrantees } from '../store/schema/serverRole.ts';
-import { FORWARDED } from '../watch/refusals.ts';
+import { FORWARDED_FOR_REFERENCE } from '../watch/refusals.ts';
 import { upTo } from './fields.ts';
 import { operation } from './operation.ts';
 
@@ -206,7 +206,7 @@ const OF_DATABASE: Readonly<Record<string, Judge>> = {
         'let the proxy replace it, and TRUST_PROXY name only that proxy, see docs/operate/proxy.md#duties',
       );
     }
-    const [noted] = await findRefusals(pool, { reference: FORWARDED, clientId: null });
+    const [noted] = await findRefusals(pool, { reference: FORWARDED_FOR_REFERENCE, clientId: null });
     if (noted === undefined || noted.at.getTime() < Date.now() - HOUR_MS) return [];
     return advice(
       noted.rule,

@@ -5,13 +5,13 @@ import { recordOf } from '../rules/common/recordOf.ts';
 import { remedyFor } from '../rules/common/refusals.ts';
 import { findClient } from '../store/common/clients.ts';
 import { findGrantOfToken } from '../store/common/grants.ts';
-import { findRefusals, MAX_FOUND } from '../store/common/refusals.ts';
+import { findRefusals, MAX_FOUND_REFUSALS } from '../store/common/refusals.ts';
 import { locateToken } from '../store/token/introspection.ts';
 import { ID, text } from './fields.ts';
 import { describeGrant, GRANT_VIEW } from './grants.ts';
 import { ensureFound, listOperation, operation } from './operation.ts';
 
-export const explain = operation({
+export const explainRefusal = operation({
   summary: 'explain the reference on an error page: the broken rule and the remedy',
   input: z.strictObject({ reference: text('reference') }),
   output: z.object({
@@ -35,9 +35,9 @@ export const explain = operation({
 });
 
 export const refusals = listOperation({
-  summary: `list an application’s last ${MAX_FOUND} refusals with their remedies, newest first`,
+  summary: `list an application’s last ${MAX_FOUND_REFUSALS} refusals with their remedies, newest first`,
   input: z.strictObject({ clientId: ID }),
-  output: explain.output.omit({ method: true, clientId: true, clientName: true }),
+  output: explainRefusal.output.omit({ method: true, clientId: true, clientName: true }),
   async run({ db }, { clientId }) {
     ensureFound(await findClient(db, clientId), 'client', clientId);
     const kept = await findRefusals(db, { reference: null, clientId });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { grantState } from '../rules/account/grantState.ts';
 import { tokenExpiresAt } from '../rules/common/lifetimes.ts';
 import { recordOf } from '../rules/common/recordOf.ts';
-import { DECIDE_WITHIN_MS } from '../rules/common/timeouts.ts';
+import { REQUEST_DEADLINE_MS } from '../rules/common/timeouts.ts';
 import type { Digest } from '../secrets/digest.ts';
 import { UUID } from '../secrets/tokens.ts';
 import type { AuditKind } from '../store/common/auditEvents.ts';
@@ -218,7 +218,7 @@ async function revokePages({ db, operator, progress }: Revoker, pages: RowPages<
   for await (const page of pages) {
     for (let from = 0; from < page.length; from += MAX_GRANTS_A_STATEMENT) {
       const grantIds = page.slice(from, from + MAX_GRANTS_A_STATEMENT).map(({ id }) => id);
-      const decideBy = performance.now() + DECIDE_WITHIN_MS;
+      const decideBy = performance.now() + REQUEST_DEADLINE_MS;
       revoked += (await revokeGrants(db, { grantIds, operator, decideBy })).revoked;
       await progress(revoked);
     }

@@ -1,6 +1,6 @@
 import * as audit from './audit.ts';
 import * as clients from './clients.ts';
-import { explain, refusals, showToken } from './explain.ts';
+import { explainRefusal, refusals, showToken } from './explain.ts';
 import * as grants from './grants.ts';
 import type { AnyOperation } from './operation.ts';
 import * as operators from './operators.ts';
@@ -52,6 +52,6 @@ export const VERBS = {
   audit: audit.show,
   'audit next [cursor]': audit.next,
 
-  'explain <reference>': explain,
+  'explain <reference>': explainRefusal,
   'token show': showToken,
 } as const satisfies Readonly<Record<string, AnyOperation>>;

@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { endMs } from '../rules/common/timeouts.ts';
+import { maxShutdownMs } from '../rules/common/timeouts.ts';
 
 // Every command handles these, since PID 1 has no default for them. Fatal signals (SIGSEGV, SIGTRAP …) keep their default: a
 // handler would return to the same fault.
@@ -8,7 +8,7 @@ const END_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const PARENT = process.ppid;
 const PARENT_CHECK_MS = 1_000;
 
-export interface End {
+export interface Shutdown {
   /** Null for an error. */
   readonly signal: NodeJS.Signals | null;
   /** True: requests and statements in progress finish first. False: they are aborted. */
@@ -16,7 +16,7 @@ export interface End {
 }
 
 /** Functions that close resources; the end calls the last one first. */
-const closers: ((shutDown: End) => Promise<unknown> | undefined)[] = [];
+const closers: ((shutDown: Shutdown) => Promise<unknown> | undefined)[] = [];
 
 /** Set once a server is ready: its drain time after a signal, and a callback after everything is closed. */
 let serving: { readonly drainMs: number; closed(): void } | undefined;
@@ -28,7 +28,7 @@ export function handleSignals(): void {
 }
 
 /** Registers a closer; closers of later resources run before it. */
-export function onEnd(close: (end: End) => Promise<unknown> | undefined): void {
+export function onEnd(close: (end: Shutdown) => Promise<unknown> | undefined): void {
   closers.push(close);
 }
 
@@ -38,7 +38,7 @@ export function endInOrder(drainMs: number, closed: () => void): void {
 }
 
 /** Runs the closers, from the last to the first. A failing one is reported and doesn't stop the others. */
-export async function closeAll(how: End): Promise<void> {
+export async function closeAll(how: Shutdown): Promise<void> {
   for (let close = closers.pop(); close !== undefined; close = closers.pop()) {
     try {
       await close(how);
@@ -48,12 +48,12 @@ export async function closeAll(how: End): Promise<void> {
   }
 }
 
-/** Closes all and exits, at the latest after {@link endMs}. Repeats change nothing: a terminal and npm both forward Ctrl-C. */
-export function end(signal: End['signal']): void {
+/** Closes all and exits, at the latest after {@link maxShutdownMs}. Repeats change nothing: a terminal and npm both forward Ctrl-C. */
+export function end(signal: Shutdown['signal']): void {
   if (isEnding) return;
   isEnding = true;
   const code = signal === null ? 1 : exitCode(signal);
-  setTimeout(() => process.exit(code), endMs(signal === null ? 0 : (serving?.drainMs ?? 0)));
+  setTimeout(() => process.exit(code), maxShutdownMs(signal === null ? 0 : (serving?.drainMs ?? 0)));
   closeAll({ signal, inOrder: serving !== undefined }).then(() => {
     serving?.closed();
     process.exit(serving !== undefined && signal !== null ? 0 : code);

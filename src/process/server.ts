@@ -1,13 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import { type Config, readOperator, readServiceNames } from '../config/config.ts';
+import { type Config, readOperatorName, readServiceNames } from '../config/config.ts';
 import type { Context } from '../flows/common/context.ts';
 import { openProvider } from '../flows/common/provider.ts';
 import { buildApp } from '../http/app.ts';
 import { buildMetricsApp } from '../http/metrics/server.ts';
 import { drain } from '../listener/draining.ts';
-import { addressesOf, listenAt, tryPort } from '../listener/listen.ts';
+import { listenAt, resolveHost, tryPort } from '../listener/listen.ts';
 import { IN_FLIGHT_GRACE_MS } from '../rules/common/timeouts.ts';
 import { KeyRing } from '../secrets/keyRing.ts';
 import { closeAll, endInOrder, onEnd } from './ending.ts';
@@ -86,7 +86,7 @@ async function openHttp(config: Config, { pool: db }: Store, log: Logger): Promi
 async function openAdmin(config: Config, port: number, { pool }: Store, log: Logger): Promise<void> {
   const { buildAdminApp, ADMIN_POOL_SIZE: CONNECTIONS } = await import('../admin/server.ts');
   pool.options.max = CONNECTIONS;
-  const names = { serviceNames: () => readServiceNames(), commandNames: [readOperator()] };
+  const names = { serviceNames: () => readServiceNames(), commandNames: [readOperatorName()] };
   const surroundings = { db: pool, ...names, offer: async () => config };
   const app = buildAdminApp(surroundings, config.maxConnections, log);
   closeOnEnd(app);
@@ -99,7 +99,7 @@ const VARIABLE_OF: Readonly<Record<string, string>> = { Prometheus: 'METRICS_POR
 async function listen(app: FastifyInstance | null, { host }: Config, port: number, whom = '') {
   const describe = (address: string) => `listening at ${address} for ${whom}`;
   try {
-    const addresses = await addressesOf(host);
+    const addresses = await resolveHost(host);
     await (app ? listenAt(app, addresses, port, describe) : tryPort(addresses, port));
   } catch (error) {
     const cause = error as NodeJS.ErrnoException;

@@ -18,7 +18,7 @@ export const isOperatorToken = (text: string) => /^assent_op_[A-Za-z0-9_-]{43}$/
  * The user's one of 256 equal slots, 0 to 255. Nothing reads it yet: tokens live for three years, so they already name the
  * future PostgreSQL of their row among several (docs/operate/scaling.md).
  */
-export function userSlotOf(userId: string): number {
+export function shardOf(userId: string): number {
   return parseUuid(userId).readUInt8();
 }
 

@@ -1,4 +1,4 @@
-import { signal } from './signal.ts';
+import { typedChannel } from './signal.ts';
 
 /** Counted events, each with its outcomes: few and fixed, since they are labels of metrics. */
 export const METRIC_EVENTS = {
@@ -34,7 +34,7 @@ export const METRIC_EVENTS = {
 export type EventName = keyof typeof METRIC_EVENTS;
 type Outcome<What extends EventName> = (typeof METRIC_EVENTS)[What][number];
 
-export const eventChannel = signal<{
+export const eventChannel = typedChannel<{
   readonly what: EventName;
   readonly outcome: string;
   readonly times: number;

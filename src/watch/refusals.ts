@@ -1,6 +1,6 @@
 import type { Context } from '../flows/common/context.ts';
 import { limitFailures } from '../flows/common/failureLimit.ts';
-import { networkOf } from '../rules/common/network.ts';
+import { rateLimitNetworkOf } from '../rules/common/network.ts';
 import {
   insertRefusals,
   MAX_REFUSALS_KEPT,
@@ -16,7 +16,7 @@ export const SERVER_ERROR_FIELDS = {
 } as const;
 
 /** The reference of the note on an unused `X-Forwarded-For`, whose request isn't refused. */
-export const FORWARDED = 'x-forwarded-for';
+export const FORWARDED_FOR_REFERENCE = 'x-forwarded-for';
 
 /** Delay of refusals, so that many share one statement. */
 const WRITE_MS = 1_000;
@@ -42,7 +42,9 @@ export class RefusalLog {
   /** Notes a refusal, unless there are too many. @param address of the caller: counted, not kept */
   note(refusal: Omit<StoredRefusal, 'at' | 'network'>, address: string): void {
     if (this.#waiting.length >= MAX_A_WRITE) return;
-    const network = this.#context.keyRing.slotDigest(JSON.stringify(['refusals', networkOf(address)]));
+    const network = this.#context.keyRing.slotDigest(
+      JSON.stringify(['refusals', rateLimitNetworkOf(address)]),
+    );
     const ofNetwork = this.#waiting.filter((each) => each.network === network);
     if (ofNetwork.length >= MAX_OF_A_NETWORK_A_WRITE) return;
     if (this.#note(String(network)) > 0) return;

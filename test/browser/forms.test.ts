@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { BrowserContextOptions, Page, Response } from 'playwright-core';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { logoOf } from '../../src/config/operatorFiles.ts';
-import { contrast } from '../../src/rules/face/brand.ts';
+import { parseLogo } from '../../src/config/operatorFiles.ts';
+import { contrastRatio } from '../../src/rules/face/brand.ts';
 import { linkTo, requestOf } from '../support/flow.ts';
 import { svg } from '../support/pictures.ts';
 import { listen } from '../support/process/program.ts';
@@ -72,7 +72,7 @@ it('the forms of a page that an earlier build sent, which were above /oauth/, ar
 
 it('an SVG logo with a script is drawn by a page, and runs no script when opened alone [browser-forms-1]', async () => {
   const script = '<script>document.documentElement.id = "ran"</script>';
-  const logo = logoOf(svg(script, 'viewBox="0 0 9 9" width="9" height="9"'));
+  const logo = parseLogo(svg(script, 'viewBox="0 0 9 9" width="9" height="9"'));
   const drawn = await server.createClient({ logo });
   const path = `/oauth/logo/${drawn.clientId}-${logo.file}`;
   await page.goto(request('payment-p2p', drawn));
@@ -322,7 +322,7 @@ describe('the Allow button just after the page appears', () => {
         (colour) => `#${(colour.match(/\d+/g) ?? []).map(hex).join('')}`,
       );
     });
-    expect(Math.min(contrast(text, button), contrast(button, around))).toBeGreaterThanOrEqual(3);
+    expect(Math.min(contrastRatio(text, button), contrastRatio(button, around))).toBeGreaterThanOrEqual(3);
   });
 
   it('ignores clicks again when the pointer has just entered the page, and keeps the focus', async () => {

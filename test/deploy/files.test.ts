@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { VARIABLES } from '../../src/config/variables.ts';
-import { END_MS } from '../../src/rules/common/timeouts.ts';
+import { MAX_SHUTDOWN_MS } from '../../src/rules/common/timeouts.ts';
 import { CHECKOUT, readFile, useFolder } from '../support/process/folder.ts';
 import { versionOf } from '../support/process/program.ts';
 
@@ -17,7 +17,8 @@ const known = Object.keys({ ...VARIABLES, NODE_ENV: null });
 const isKnown = (name: string) => known.includes(name.replace(/_FILE$/, ''));
 
 /** The longest time in which a replica ends after a signal. */
-const endSeconds = ({ DRAIN_SECONDS = '0' }: Record<string, string>) => Number(DRAIN_SECONDS) + END_MS / 1000;
+const endSeconds = ({ DRAIN_SECONDS = '0' }: Record<string, string>) =>
+  Number(DRAIN_SECONDS) + MAX_SHUTDOWN_MS / 1000;
 
 const namesIn = (part: string) =>
   readdirSync(`${folder}kubernetes/${part}`).filter((file) => /(?<!^kustomization)\.yaml$/.test(file));

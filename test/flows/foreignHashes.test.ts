@@ -5,7 +5,7 @@ import { Piscina } from 'piscina';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { signInStep, signIn as signInVerb } from '../../src/flows/signIn/signIn.ts';
 import { isOwn, readHash } from '../../src/secrets/foreignHash.js';
-import { findForeignHash } from '../../src/store/account/passwords.ts';
+import { findForeignDecoyHash } from '../../src/store/account/passwords.ts';
 import { findUser } from '../../src/store/common/users.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { doctor } from '../processes/findings.ts';
@@ -218,7 +218,7 @@ describe('imported hashes', () => {
     const found = [];
     for (let n = 1; n < 256; n += 2) {
       const at = n.toString(16).padStart(2, '0').padEnd(32, '0');
-      found.push((await findForeignHash(db, { at }))?.hash);
+      found.push((await findForeignDecoyHash(db, { at }))?.hash);
     }
     return found;
   }

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { changePassword, findPasswordForm } from '../../src/flows/account/changePassword.ts';
-import { disconnectAll } from '../../src/flows/account/disconnect.ts';
+import { revokeGrantsInBatches } from '../../src/flows/account/disconnect.ts';
 import { revokeByBearer } from '../../src/flows/token/revoke.ts';
 import type { Caller } from '../../src/rules/common/caller.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
@@ -223,7 +223,7 @@ it('an exchange past its deadline gets no more time from others in its batch', a
 it('disconnecting all authorizations fails if it timed out before the first one', async () => {
   const { client, user, agent } = await actorsAt(other);
   const token = await obtainToken(agent, client, user);
-  await expect(disconnectAll(other.context, user.userId, client.clientId, late())).rejects.toThrow(
+  await expect(revokeGrantsInBatches(other.context, user.userId, client.clientId, late())).rejects.toThrow(
     'after its deadline',
   );
   expect(await hasEnded(token)).toBe(false);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { logoOf } from '../../src/config/operatorFiles.ts';
+import { parseLogo } from '../../src/config/operatorFiles.ts';
 import * as clients from '../../src/operations/clients.ts';
 import { revokeMatching } from '../../src/operations/grants.ts';
 import { perform } from '../../src/operations/operation.ts';
@@ -138,7 +138,7 @@ describe('a changed application', () => {
     rights: { allowedRights: ['account-info'] },
     'payment limit': { most: { days: 1, sum: '5' } },
     website: { site: 'https://shop.example/' },
-    logo: { logo: logoOf(svg()) },
+    logo: { logo: parseLogo(svg()) },
     'review status': { reviewed: true },
     'user limits': { userLimits: true },
   };
@@ -192,7 +192,7 @@ describe('a changed application', () => {
   });
 
   it('has its old and new settings in the audit trail, the logo by file name; no change, no event', async () => {
-    const [site, logo, rights] = ['https://shop.example', logoOf(svg()), ['account-info', 'payment-shop']];
+    const [site, logo, rights] = ['https://shop.example', parseLogo(svg()), ['account-info', 'payment-shop']];
     const { clientId } = await server.createClient({ site, logo });
     const change = { name: 'New', most: { days: 7, sum: '9.50' }, allowedRights: rights, reviewed: true };
     await changeClient(pool, clientId, { ...change, site: null }, 'olga');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Context } from '../../src/flows/common/context.ts';
-import { type Form, signForm, verifyForm } from '../../src/flows/common/signedForm.ts';
+import { type FormBinding, signForm, verifyForm } from '../../src/flows/common/signedForm.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { KeyRing } from '../../src/secrets/keyRing.ts';
 import { newSecret } from '../support/ledger.ts';
@@ -9,10 +9,10 @@ const keyRing = new KeyRing([newSecret()]);
 const context = { keyRing } as unknown as Context;
 
 const owner = { sessionHash: sha256('a session'), now: new Date('2026-11-20T17:00:00Z') };
-const form: Form = { action: 'decision', owner, subject: ['a user', 'a grant', 3, 'client_id=x'] };
+const form: FormBinding = { action: 'decision', owner, subject: ['a user', 'a grant', 3, 'client_id=x'] };
 
 describe('the CSRF token of a form', () => {
-  it.each<[string, Partial<Form>]>([
+  it.each<[string, Partial<FormBinding>]>([
     ['another action', { action: 'disconnect' }],
     ['its confirmation page', { action: 'allow' }],
     ['a subject with the same text split differently', { subject: ['a user","a grant', 3, 'client_id=x'] }],

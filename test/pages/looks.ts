@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { logoOf, readBrand } from '../../src/config/operatorFiles.ts';
+import { parseLogo, readBrand } from '../../src/config/operatorFiles.ts';
 import { type Branding, brandingOf, FORM_SCRIPT } from '../../src/http/pages/look.ts';
 import { type Brand, BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
 import { contentTypeOf, type Logo } from '../../src/rules/face/logo.ts';
@@ -10,7 +10,7 @@ import { LOGOS_OF_SAMPLES } from './samples.ts';
 
 export const BASE_URL = 'http://pay.example';
 
-const wideLogo = logoOf(png(360, 120));
+const wideLogo = parseLogo(png(360, 120));
 
 /** All that a brand may have, and long. */
 const FULL_BRAND: Brand = {

@@ -1,4 +1,4 @@
-import { logoOf } from '../../src/config/operatorFiles.ts';
+import { parseLogo } from '../../src/config/operatorFiles.ts';
 import type { AuthorizedClient, LiveAuthorization } from '../../src/flows/account/authorizations.ts';
 import { HISTORY_KINDS, type HistoryEvent, type HistoryKind } from '../../src/flows/account/history.ts';
 import type { UserSession } from '../../src/flows/account/userSessions.ts';
@@ -98,8 +98,8 @@ const CLIENT: Client = {
 const ASKED = { scope: 'account-info payment-shop.limit(7,3000)', state: '"><b>' };
 const REQUEST = String(new URLSearchParams(requestOf({ ...CLIENT, clientSecret: null }, ASKED)));
 
-const LOGO = logoOf(svg('<circle cx="16" cy="16" r="15" fill="#b3541e"/>'));
-const WIDE_LOGO = logoOf(svg('<path fill="#b3541e" d="M0 0h96v32H0z"/>', 'viewBox="0 0 96 32"'));
+const LOGO = parseLogo(svg('<circle cx="16" cy="16" r="15" fill="#b3541e"/>'));
+const WIDE_LOGO = parseLogo(svg('<path fill="#b3541e" d="M0 0h96v32H0z"/>', 'viewBox="0 0 96 32"'));
 
 /** The logos of applications in the samples, by the path that pages ask for. */
 export const LOGOS_OF_SAMPLES: Readonly<Record<string, Logo>> = Object.fromEntries(

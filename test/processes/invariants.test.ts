@@ -5,7 +5,7 @@ import { perform } from '../../src/operations/operation.ts';
 import { MAX_CODE_SECONDS, MAX_SESSION_HOURS } from '../../src/rules/common/lifetimes.ts';
 import { AUDIT_KINDS } from '../../src/store/common/auditEvents.ts';
 import { openDatabase } from '../../src/store/database/database.ts';
-import { findBroken, readInvariants } from '../../src/store/schema/invariants.ts';
+import { findBroken, loadInvariantQueries } from '../../src/store/schema/invariants.ts';
 import { TABLES } from '../../src/store/schema/serverRole.ts';
 import { follow } from '../support/account.ts';
 import {
@@ -291,7 +291,7 @@ describe('assent doctor --invariants', () => {
   });
 
   it('is tested with a broken row for each check', async () => {
-    const { questions } = await readInvariants();
+    const { questions } = await loadInvariantQueries();
     const checks = ['privileges', ...questions.flatMap(({ checks }) => checks)];
     expect(new Set(Object.keys(FAULTS).map(checkOf))).toEqual(new Set(checks));
   });

@@ -4,7 +4,7 @@ import {
   BACKGROUNDS,
   BUILT_IN_BRAND,
   backgroundsOf,
-  contrast,
+  contrastRatio,
   logoNameIn,
   parseBrand,
   TINT,
@@ -56,7 +56,7 @@ describe.each(['light', 'dark'] as const)('the %s style', (theme) => {
     const colour = variableIn(THEMES[theme], name) ?? '';
     const all = backgroundsOf(variableIn(THEMES[theme], 'accent') ?? '', theme);
     for (const background of backgrounds)
-      expect(contrast(colour, all[background] ?? '')).toBeGreaterThanOrEqual(least);
+      expect(contrastRatio(colour, all[background] ?? '')).toBeGreaterThanOrEqual(least);
   });
 });
 

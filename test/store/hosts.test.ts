@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openDatabase } from '../../src/store/database/database.ts';
 import { AddressError, parseAddresses } from '../../src/store/database/databaseUrl.ts';
-import { findRow, queryLong } from '../../src/store/database/query.ts';
+import { findExactlyOne, queryLong } from '../../src/store/database/query.ts';
 import { signal } from '../faults/faults/make.ts';
 import { tokenRequestOf } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
@@ -28,7 +28,7 @@ function urlOf(role: string, ...hosts: OwnPostgres[]): string {
   return `postgres://${role}@${places.join(',')}/postgres`;
 }
 
-const findFolder = findRow<void, { folder: string }>('')`
+const findFolder = findExactlyOne<void, { folder: string }>('')`
   select current_setting('unix_socket_directories') as folder`;
 
 /** The one that a statement gets to. */

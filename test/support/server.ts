@@ -7,7 +7,7 @@ import { openProvider, type ProviderSettings } from '../../src/flows/common/prov
 import { buildApp, type Dependencies } from '../../src/http/app.ts';
 import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
 import { drain } from '../../src/listener/draining.ts';
-import { addressesOf, listenAt } from '../../src/listener/listen.ts';
+import { listenAt, resolveHost } from '../../src/listener/listen.ts';
 import type { Caller } from '../../src/rules/common/caller.ts';
 import { BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
 import { EMPTY_DIRECTORY } from '../../src/rules/face/directory.ts';
@@ -98,7 +98,7 @@ export async function startServer({
     ...settings,
   };
   const app = await buildApp({ context, log, trustProxy, maxConnections, metrics });
-  await listenAt(app, addresses ?? (await addressesOf('localhost')), port, (place) => place);
+  await listenAt(app, addresses ?? (await resolveHost('localhost')), port, (place) => place);
 
   return {
     baseUrl: address,

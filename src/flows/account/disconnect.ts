@@ -28,7 +28,9 @@ export async function disconnect(
     await revokeGrantOfUser(context.db, { userId, grantId: id, ...caller });
     return { outcome: 'disconnected' };
   }
-  return { outcome: (await disconnectAll(context, userId, id, caller)) ? 'disconnected' : 'too_many' };
+  return {
+    outcome: (await revokeGrantsInBatches(context, userId, id, caller)) ? 'disconnected' : 'too_many',
+  };
 }
 
 /**
@@ -36,7 +38,7 @@ export async function disconnect(
  * @returns false if the user has decided too often in a short time: this may read all grants ever made
  * @throws {OverloadedError} if even the first batch is too late
  */
-export async function disconnectAll(
+export async function revokeGrantsInBatches(
   { db }: Context,
   userId: string,
   clientId: string | null,
@@ -69,7 +71,9 @@ export async function stopEverything(
     return { outcome: 'stale' };
   const { sessionHash, user } = session;
   await deleteOtherSessions(context.db, { userId: user.userId, sessionHash, sessionId: null, ...caller });
-  return { outcome: (await disconnectAll(context, user.userId, null, caller)) ? 'pressed' : 'too_many' };
+  return {
+    outcome: (await revokeGrantsInBatches(context, user.userId, null, caller)) ? 'pressed' : 'too_many',
+  };
 }
 
 /** True if only this browser can act on the user's account. */

@@ -1,7 +1,7 @@
 import { findWarningEvents, WARNING_KINDS, type WarningRow } from '../../store/account/history.ts';
 import type { Context } from '../common/context.ts';
 import { formOf, signForm, verifyForm } from '../common/signedForm.ts';
-import { changeSeen, readSeen, type Seen, seenSessionId } from '../signIn/seenWarnings.ts';
+import { readSeen, type Seen, seenCookieWith, seenSessionId } from '../signIn/seenWarnings.ts';
 import type { Session } from '../signIn/session.ts';
 import { eventsOf, type HistoryEvent, type HistoryKind } from './history.ts';
 
@@ -71,15 +71,19 @@ export async function seeWarnings(
   const before = readSeen(session, cookie);
   const seen = { ...before, warnings: [...new Set([...before.warnings, ...answered.split(' ')])] };
   const left = await findUnseen(context, session, seen, 1);
-  return changeSeen(session, cookie, left.length > 0 ? seen : shortened(seen, session.now));
+  return seenCookieWith(session, cookie, left.length > 0 ? seen : shortened(seen, session.now));
 }
 
 /** Marks all warnings as seen. @returns the new cookie */
-export async function seeAll(context: Context, session: Session, cookie: string | null): Promise<string> {
+export async function markAllSeen(
+  context: Context,
+  session: Session,
+  cookie: string | null,
+): Promise<string> {
   const before = readSeen(session, cookie);
   const shown = (await findUnseen(context, session, before, MAX_WARNINGS_SHOWN)).map(({ seen }) => seen);
   const seen = { ...before, warnings: [...before.warnings, ...shown] };
-  return changeSeen(session, cookie, shortened(seen, session.now));
+  return seenCookieWith(session, cookie, shortened(seen, session.now));
 }
 
 /** If no warning is left, a time replaces the earlier ones: before it, no event can still be uncommitted. */

@@ -8,14 +8,14 @@ import { hasSpendingRight, type Right } from '../../rules/scope/scope.ts';
 import { type LoweringProblem, lowerLimits } from '../../rules/spending/lowering.ts';
 import { worstCase } from '../../rules/spending/worstCase.ts';
 import { s256, sha256 } from '../../secrets/digest.ts';
-import { formatToken, userSlotOf } from '../../secrets/tokens.ts';
+import { formatToken, shardOf } from '../../secrets/tokens.ts';
 import { emit } from '../../signals/events.ts';
 import { approveGrant, findApproval, type Proof } from '../../store/authorize/approvals.ts';
 import { rejectGrant } from '../../store/authorize/rejections.ts';
 import type { Context } from '../common/context.ts';
 import { contentOf } from '../common/signedForm.ts';
 import { PAYMENT_DETAILS } from '../signIn/provider/answer.ts';
-import type { Choice, PendingAuthorization, Pressed } from './decisionForms.ts';
+import type { Choice, PendingAuthorization, VerifiedDecision } from './decisionForms.ts';
 import * as forms from './decisionForms.ts';
 
 const NOT_POSSIBLE = 'This authorization is not possible any more.';
@@ -76,7 +76,7 @@ export async function decide(
     return lowered === undefined || lowered === limit ? '' : lowered.sum;
   });
   const { revision, keyId, digest: page, textDigest } = form;
-  const pressed: Pressed = { choice, revision, page, keyId, sums, textDigest };
+  const pressed: VerifiedDecision = { choice, revision, page, keyId, sums, textDigest };
   if (choice === 'allow' && needsConfirmation(context, pending))
     return { outcome: 'confirm', decision: forms.signDecision(context, pending, pressed) };
   return writeDecision(context, pending, pressed, null, caller);
@@ -90,7 +90,7 @@ export async function decide(
 export async function writeDecision(
   context: Context,
   pending: PendingAuthorization,
-  pressed: Pressed,
+  pressed: VerifiedDecision,
   proof: Proof,
   caller: Caller,
 ): Promise<DecisionOutcome> {
@@ -159,9 +159,13 @@ function locationOf({ baseUrl }: Context, request: AuthorizationRequest, choice:
 }
 
 /** One code per form and revision, for any typed sums: a second press finds the Allow by it. */
-function codeOf({ keyRing }: Context, pending: PendingAuthorization, { keyId, revision }: Pressed): string {
+function codeOf(
+  { keyRing }: Context,
+  pending: PendingAuthorization,
+  { keyId, revision }: VerifiedDecision,
+): string {
   const content = contentOf(forms.decisionForm(pending), revision) + pending.authorizationRequest.scope;
-  const userSlot = userSlotOf(pending.session.user.userId);
+  const userSlot = shardOf(pending.session.user.userId);
   const secret = keyRing.codeSecret(keyId, Buffer.from(content));
   return formatToken('code', { grantId: forms.grantIdOf(pending), userSlot }, secret);
 }
@@ -169,7 +173,7 @@ function codeOf({ keyRing }: Context, pending: PendingAuthorization, { keyId, re
 /** A decision for the provider's page: docs/operate/moving-in.md#what-its-page-shows */
 export function authorizationDetailsOf(
   request: AuthorizationRequest,
-  { sums }: Pressed,
+  { sums }: VerifiedDecision,
   decision: string,
 ): string {
   const { rights } = forms.granted(request, sums);
@@ -182,7 +186,12 @@ export function authorizationDetailsOf(
 }
 
 /** What the row of the grant, or of the rejection, and its event need. */
-function decisionOf(context: Context, pending: PendingAuthorization, pressed: Pressed, code: string) {
+function decisionOf(
+  context: Context,
+  pending: PendingAuthorization,
+  pressed: VerifiedDecision,
+  code: string,
+) {
   const { session, authorizationRequest } = pending;
   const { client, instanceName, redirectUri, codeChallenge, askedScope } = authorizationRequest;
   const { rights, scope } = forms.granted(authorizationRequest, pressed.sums);

@@ -8,7 +8,7 @@ import { type Digest, hexOf, sha256 } from '../../secrets/digest.ts';
 import { deriveGrantId } from '../../secrets/tokens.ts';
 import type { Session } from '../../store/common/sessions.ts';
 import type { Context } from '../common/context.ts';
-import { type Form, signForm, verifyForm } from '../common/signedForm.ts';
+import { type FormBinding, signForm, verifyForm } from '../common/signedForm.ts';
 
 /** A checked request without the signed-in user's answer. */
 export interface PendingAuthorization {
@@ -19,7 +19,7 @@ export interface PendingAuthorization {
 export type Choice = 'allow' | 'reject';
 
 /** A button that the user pressed on a consent page. */
-export interface Pressed {
+export interface VerifiedDecision {
   readonly choice: Choice;
   /** Of the grant on the page; 0 for none. */
   readonly revision: number;
@@ -44,7 +44,7 @@ export function limitsToLower({ client, rights }: AuthorizationRequest) {
   return client.userLimits ? lowerableLimits(rights) : [];
 }
 
-/** What a decision grants. @param sums of {@link Pressed}, checked when they were typed */
+/** What a decision grants. @param sums of {@link VerifiedDecision}, checked when they were typed */
 export function granted(request: AuthorizationRequest, sums: readonly string[]) {
   const lower = new Map<number, string>();
   for (const [at, { index }] of limitsToLower(request).entries()) if (sums[at]) lower.set(index, sums[at]);
@@ -53,7 +53,10 @@ export function granted(request: AuthorizationRequest, sums: readonly string[]) 
 }
 
 /** The consent form: a decision on this request by this user, as the client is registered now. */
-export function decisionForm(pending: PendingAuthorization, action: 'decision' | Choice = 'decision'): Form {
+export function decisionForm(
+  pending: PendingAuthorization,
+  action: 'decision' | Choice = 'decision',
+): FormBinding {
   const { authorizationRequest, session } = pending;
   const { client, canonicalQuery, scope, askedScope } = authorizationRequest;
   // With other settings, this request may be completed in another way.
@@ -98,7 +101,11 @@ export function verifyDecisionToken(
 }
 
 /** A decision as its user made it, for the pages that confirm it and say what came of it: nothing of it is stored. */
-export function signDecision(context: Context, pending: PendingAuthorization, pressed: Pressed): string {
+export function signDecision(
+  context: Context,
+  pending: PendingAuthorization,
+  pressed: VerifiedDecision,
+): string {
   const { choice, revision, page, keyId, sums, textDigest } = pressed;
   const carried = [page, keyId.toString('hex'), sums.join(), textDigest];
   return signForm(context, decisionForm(pending, choice), revision, carried);
@@ -116,7 +123,7 @@ export function readDecision(
   pending: PendingAuthorization,
   token: string | undefined,
   choice: Choice,
-): Pressed | null {
+): VerifiedDecision | null {
   const form = verifyForm(context, token, decisionForm(pending, choice));
   if (form === null) return null;
   const [page = '', id = '', sums = '', textDigest = ''] = form.carried;

@@ -5,14 +5,14 @@ import type { Context } from '../common/context.ts';
 import type { Provider } from '../common/provider.ts';
 import { lastUserDigest } from '../signIn/device.ts';
 import {
-  claimsOf,
   PAYMENT_DETAILS,
   type RunLimited,
+  redeemProviderCode,
   requireConfirmation,
 } from '../signIn/provider/answer.ts';
 import type { ExchangeLimiter } from '../signIn/provider/exchangeLimiter.ts';
 import { cookieOf, type PendingSignIn, type ProviderSignIn } from '../signIn/provider/signInCookie.ts';
-import { openFor, refused } from '../signIn/provider/user.ts';
+import { openProviderSession, refused } from '../signIn/provider/user.ts';
 import { currentSession, type SentCookies, type Session } from '../signIn/session.ts';
 import { authorizationDetailsOf, writeDecision } from './decide.ts';
 import { verifyDecision } from './decisionForms.ts';
@@ -101,14 +101,14 @@ export async function finishSignIn(
   }
   const user = lastUserDigest(context, cookies.device);
   const runLimited: RunLimited = (exchange) => limiter.run(caller, user, signIn.state, exchange);
-  const claims = await claimsOf(provider, signIn, url, runLimited);
+  const claims = await redeemProviderCode(provider, signIn, url, runLimited);
   if (claims === null) return { outcome: 'left' } as const;
   if (decision) requireConfirmation(claims, provider, signIn);
   const session = await currentSession(context, cookies.session);
   const isSame = session?.user.externalId === claims.sub;
   if (!decision) {
     // Another tab may have signed in the same user: its pages stay valid.
-    const opened = isSame ? null : await openFor(context, provider, claims, cookies, caller);
+    const opened = isSame ? null : await openProviderSession(context, provider, claims, cookies, caller);
     return { outcome: 'signed_in', opened } as const;
   }
   if (session === null || authorizationRequest === null)

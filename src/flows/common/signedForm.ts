@@ -22,14 +22,18 @@ export interface FormOwner {
 }
 
 /** The action, the owner and the subject of a form: its token is valid for exactly these. */
-export interface Form {
+export interface FormBinding {
   readonly action: keyof typeof LIFETIMES_MS;
   readonly owner: FormOwner;
   /** What the form is about, for example a canonical query or a grant id. */
   readonly subject: readonly (string | number | null)[];
 }
 
-export function formOf(action: Form['action'], owner: FormOwner, ...subject: Form['subject']): Form {
+export function formOf(
+  action: FormBinding['action'],
+  owner: FormOwner,
+  ...subject: FormBinding['subject']
+): FormBinding {
   return { action, owner, subject };
 }
 
@@ -37,7 +41,12 @@ export function formOf(action: Form['action'], owner: FormOwner, ...subject: For
  * The CSRF token of a form: signed, so that no other site, browser, session or request can send the form.
  * @param revision of the grant on a decision's page, 0 for none @param carried texts that the token brings back
  */
-export function signForm({ keyRing }: Context, form: Form, revision = 0, carried: readonly string[] = []) {
+export function signForm(
+  { keyRing }: Context,
+  form: FormBinding,
+  revision = 0,
+  carried: readonly string[] = [],
+) {
   const expiresAt = form.owner.now.getTime() + LIFETIMES_MS[form.action];
   const payload = Buffer.from(JSON.stringify([digestOf(form), revision, expiresAt, ...carried]));
   return isInAddress(form)
@@ -46,7 +55,7 @@ export function signForm({ keyRing }: Context, form: Form, revision = 0, carried
 }
 
 /** A decision is part of an address: with the longest request, and hundreds of lowered sums, it must fit 8 KB. */
-function isInAddress({ action }: Form): boolean {
+function isInAddress({ action }: FormBinding): boolean {
   return action === 'allow' || action === 'reject';
 }
 
@@ -62,7 +71,11 @@ export interface SignedForm {
 }
 
 /** Checks a form's token. @returns null if it was not made by us for this form, or has expired */
-export function verifyForm({ keyRing }: Context, token: string | undefined, form: Form): SignedForm | null {
+export function verifyForm(
+  { keyRing }: Context,
+  token: string | undefined,
+  form: FormBinding,
+): SignedForm | null {
   const signed = keyRing.verify(isInAddress(form) ? 'decision' : 'form', token ?? '');
   if (signed === undefined) return null;
   const payload = isInAddress(form) ? inflateRawSync(signed.payload) : signed.payload;
@@ -72,13 +85,13 @@ export function verifyForm({ keyRing }: Context, token: string | undefined, form
 }
 
 /** The signed payload without expiry and what it carries: the same for every token of one form and revision. */
-export function contentOf(form: Form, revision: number): string {
+export function contentOf(form: FormBinding, revision: number): string {
   return JSON.stringify([digestOf(form), revision]);
 }
 
 type Payload = [digest: string, revision: number, expiresAt: number, ...carried: string[]];
 
 /** JSON makes the encoding unambiguous. */
-function digestOf({ action, owner, subject }: Form): string {
+function digestOf({ action, owner, subject }: FormBinding): string {
   return hexOf(sha256(JSON.stringify([action, hexOf(owner.sessionHash), ...subject])));
 }

@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import type { Caller } from '../../rules/common/caller.ts';
-import { networkOf } from '../../rules/common/network.ts';
+import { rateLimitNetworkOf } from '../../rules/common/network.ts';
 import { isOwn, readHash } from '../../secrets/foreignHash.js';
 import { hashPassword, type QueueTicket, requireRoom, verifyPassword } from '../../secrets/password.ts';
 import { emit } from '../../signals/events.ts';
-import { findForeignHash, renewHash } from '../../store/account/passwords.ts';
+import { findForeignDecoyHash, renewHash } from '../../store/account/passwords.ts';
 import { recordGuessing } from '../../store/account/throttles.ts';
 import type { User } from '../../store/common/users.ts';
 import type { Context } from '../common/context.ts';
@@ -49,7 +49,7 @@ export async function attemptPassword(
   const { passwordKind, login, deviceCookie } = attempt;
   const findHash = async () => (await findAccount())?.passwordHash ?? null;
   const device = await knownDevice(context, passwordKind, login, deviceCookie, findHash);
-  const network = networkOf(caller.address);
+  const network = rateLimitNetworkOf(caller.address);
   // Only signed-in users type a payment password.
   const isKnown = device !== null || passwordKind === 'payment password';
   const queue = isKnown ? 'known' : 'stranger';
@@ -127,7 +127,7 @@ async function foreignDecoy({ db, keyRing }: Context, login: string): Promise<st
   if (performance.now() < (nextLook.get(db) ?? 0)) return null;
   const digest = keyRing.slotDigest(JSON.stringify(['decoy', login]));
   const at = digest.toString(16).padStart(8, '0').padEnd(32, '0');
-  const found = await findForeignHash(db, { at });
+  const found = await findForeignDecoyHash(db, { at });
   if (found === null) nextLook.set(db, performance.now() + LOOKED_FOR_EVERY_MS);
   return found?.hash ?? null;
 }

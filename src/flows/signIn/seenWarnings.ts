@@ -30,7 +30,7 @@ export function readSeen(session: SessionOfUser, cookie: string | null): Seen {
 }
 
 /** The new value of the cookie, in which `seen` replaces this user's part. Those of other users stay. */
-export function changeSeen(session: SessionOfUser, cookie: string | null, seen: Seen): string {
+export function seenCookieWith(session: SessionOfUser, cookie: string | null, seen: Seen): string {
   const key = keyOf(session);
   const before = [...seenIn(cookie)].filter(([other]) => other !== key);
   const others = before.map(([other, { micros, sessions }]) => [other, { micros, sessions }]);
@@ -40,10 +40,10 @@ export function changeSeen(session: SessionOfUser, cookie: string | null, seen: 
 }
 
 /** Marks a session as this browser's own, so that its acts are not reported in the next. @returns the new cookie */
-export function rememberSession(session: SessionOfUser, cookie: string | null): string {
+export function markOwnSession(session: SessionOfUser, cookie: string | null): string {
   const seen = readSeen(session, cookie);
   const own = [...new Set([seenSessionId(session), ...seen.sessions])].slice(0, MAX_SESSIONS_KEPT);
-  return changeSeen(session, cookie, { ...seen, sessions: own });
+  return seenCookieWith(session, cookie, { ...seen, sessions: own });
 }
 
 /** The id of a session in the cookie, the same as `sessionIdOf` in SQL. */

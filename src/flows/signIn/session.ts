@@ -14,7 +14,7 @@ import {
 import { type User, updateLanguage } from '../../store/common/users.ts';
 import type { Context } from '../common/context.ts';
 import { formOf, signForm, verifyForm } from '../common/signedForm.ts';
-import { rememberSession } from './seenWarnings.ts';
+import { markOwnSession } from './seenWarnings.ts';
 
 export type { Session };
 
@@ -74,6 +74,6 @@ export async function openSession(context: Context, proof: Proof, cookies: SentC
   const { language: chosen } = cookies;
   // Another user of this browser may have chosen it: it never replaces a kept one.
   if (chosen !== null && kept === null) await saveLanguage(context, { userId }, chosen);
-  const seenCookie = knownDevice ? null : rememberSession({ user: { userId }, sessionHash }, cookies.seen);
+  const seenCookie = knownDevice ? null : markOwnSession({ user: { userId }, sessionHash }, cookies.seen);
   return { sessionHash, sessionCookie, seenCookie, language: chosen === null ? kept : null };
 }

@@ -34,7 +34,7 @@ export const ACCOUNT = '/oauth/account';
 const MAX_RETURN_PATH_CHARACTERS = 8_000;
 
 /** A page's path and query: its own or, after a post, those of its authorization request. */
-export function pageAddress(request: FastifyRequest): string {
+export function returnPathOf(request: FastifyRequest): string {
   try {
     const address = addressOf(request);
     if (address.length <= MAX_RETURN_PATH_CHARACTERS && isPathOfOurs(address)) return address;

@@ -15,7 +15,7 @@ import { textsOf } from './language.ts';
 export type OutcomeNote = keyof Texts['outcomes']['on'];
 
 /** A page's request; null for the account page; the path of another page of the account. */
-export type Subject = AuthorizationRequest | string | null;
+export type OutcomePage = AuthorizationRequest | string | null;
 
 /** Said while a wait runs, so the page has status 429. */
 const WAITS: readonly string[] = ['too_many_tries', 'too_many_decisions', 'not_stopped'];
@@ -39,7 +39,7 @@ export interface OutcomeOptions {
 export function rememberOutcome(
   reply: FastifyReply,
   outcome: string,
-  subject: Subject,
+  subject: OutcomePage,
   more: OutcomeOptions = {},
 ): void {
   if (!isFromOwnPage(reply.request)) return;
@@ -56,7 +56,7 @@ export function forgetOutcome(reply: FastifyReply): void {
 }
 
 /** Sets the page's status during a wait. @returns the outcome, what was typed, and the seconds until its end; null for none */
-export function lastOutcome(reply: FastifyReply, subject: Subject, form?: string) {
+export function lastOutcome(reply: FastifyReply, subject: OutcomePage, form?: string) {
   const cookie = readCookie(reply.request, 'outcome');
   if (cookie === null) return null;
   try {
@@ -77,13 +77,17 @@ function encoded(content: readonly unknown[]): string {
 }
 
 /** The cookie must not reveal the request. */
-function digestOf(subject: Subject, form = ''): string {
+function digestOf(subject: OutcomePage, form = ''): string {
   const page = typeof subject === 'string' ? subject : (subject?.canonicalQuery ?? '');
   return hash('sha256', `${form} ${page}`, 'base64url');
 }
 
 /** The outcome of the previous form for a signed-in user, on a page without an error; null for none. */
-export function noteOn(reply: FastifyReply, subject: Subject, user: Pick<Session['user'], 'name' | 'login'>) {
+export function noteOn(
+  reply: FastifyReply,
+  subject: OutcomePage,
+  user: Pick<Session['user'], 'name' | 'login'>,
+) {
   const last = lastOutcome(reply, subject);
   const notes = textsOf(reply.request).outcomes.on;
   const client = subject !== null && typeof subject === 'object' ? subject.client.name : '';
@@ -97,7 +101,7 @@ export function isKeyOf<T extends object>(texts: T, outcome: string): outcome is
   return Object.hasOwn(texts, outcome);
 }
 
-export function signInNote(reply: FastifyReply, subject: Subject): string | null {
+export function signInNote(reply: FastifyReply, subject: OutcomePage): string | null {
   const { request } = reply;
   const { signIn, outcomes } = textsOf(request);
   const { outcome = '' } = lastOutcome(reply, subject) ?? {};

@@ -21,11 +21,11 @@ export function describeTotalSpending({ isBlocked, spending: able }: AuthorizedC
   const { spending } = texts.account;
   if (able?.length === 0) return spending.none;
   if (isBlocked) return spending.blocked;
-  return able === null ? spending.some : spending.can({ most: describeTogether(able, texts) });
+  return able === null ? spending.some : spending.can({ most: describeCombinedLimit(able, texts) });
 }
 
 /** The maximal total spending of connections with these rights, each of which spends; phrased for within a sentence. */
-export function describeTogether(connections: readonly (readonly Right[])[], texts: Texts): string {
+export function describeCombinedLimit(connections: readonly (readonly Right[])[], texts: Texts): string {
   const { formats, account } = texts;
   const worst = worstCase(connections.flat());
   // One-time payments of several connections are not one payment.

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Signal } from '../../signals/signal.ts';
+import type { TypedChannel } from '../../signals/signal.ts';
 
 const HELP = {
   assent_requests_total: 'Answered requests; error is the error code, empty if there is none.',
@@ -47,7 +47,7 @@ export class Metrics {
   readonly registry = new Registry();
   readonly #subscriptions: (() => void)[] = [];
 
-  listen<Message extends object>(signal: Signal<Message>, listener: (message: Message) => void): void {
+  listen<Message extends object>(signal: TypedChannel<Message>, listener: (message: Message) => void): void {
     signal.subscribe(listener);
     this.#subscriptions.push(() => signal.unsubscribe(listener));
   }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { type Counter, collectDefaultMetrics } from 'prom-client';
 import { type EventName, eventChannel, METRIC_EVENTS } from '../../signals/events.ts';
 import {
-  batchRefused,
+  batchRequestRefused,
   batchSent,
   PASSWORD_QUEUES,
   passwordRefused,
@@ -11,13 +11,13 @@ import {
   statementEnded,
 } from '../../signals/timings.ts';
 import { BATCHES } from '../../store/database/batch.ts';
-import { STATEMENTS } from '../../store/database/statement.ts';
+import { STATEMENT_NAMES } from '../../store/database/statement.ts';
 import type { DatabaseWatch } from '../../watch/databaseWatch.ts';
 import { type MetricName, Metrics } from './metrics.ts';
 import { registerGauges } from './state.ts';
 
 /** Counts and measures this process for Prometheus. Labels are few and fixed, never taken from a request. */
-export function collectMetrics(app: FastifyInstance, watch: DatabaseWatch): void {
+export function registerMetrics(app: FastifyInstance, watch: DatabaseWatch): void {
   const metrics = new Metrics();
   const { registry } = metrics;
   collectDefaultMetrics({ register: registry });
@@ -84,7 +84,7 @@ const PASSWORD_WAIT_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4];
 const UNNAMED = 'unnamed';
 
 function timeStatements(metrics: Metrics): void {
-  const labels = { statement: [...STATEMENTS, UNNAMED] };
+  const labels = { statement: [...STATEMENT_NAMES, UNNAMED] };
   const total = metrics.counter('assent_statements_total', labels);
   const seconds = metrics.counter('assent_statement_seconds_total', labels);
   const byReason = { ...labels, reason: STATEMENT_FAILURES };
@@ -106,7 +106,7 @@ function measureBatches(metrics: Metrics): void {
     size.observe({ batch: name }, requests);
     wait.observe({ batch: name }, waitSeconds);
   });
-  metrics.listen(batchRefused, ({ name }) => refused.inc({ batch: name }));
+  metrics.listen(batchRequestRefused, ({ name }) => refused.inc({ batch: name }));
 }
 
 function measurePasswords(metrics: Metrics): void {

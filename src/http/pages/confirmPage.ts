@@ -4,7 +4,7 @@ import { requestPath } from '../browser/language.ts';
 import { pageLanguageOf } from '../describe/describe.ts';
 import { describeGranted } from '../describe/describeGranted.ts';
 import { formErrorFor } from './formErrors.ts';
-import { type Page, paymentPasswordName } from './page.ts';
+import { type Page, paymentPasswordUsername } from './page.ts';
 import { showPage } from './views.ts';
 
 type Fields = ReturnType<typeof describeGranted> & {
@@ -34,7 +34,7 @@ export function showConfirm(reply: FastifyReply, step: ConfirmStep): FastifyRepl
     decision,
     signOutToken,
     back: requestPath(authorizationRequest),
-    keptAs: takesPassword(reply.server.context) ? paymentPasswordName(step.user) : null,
+    keptAs: takesPassword(reply.server.context) ? paymentPasswordUsername(step.user) : null,
     ...describeGranted(granted, authorizationRequest, step, pageLanguageOf(reply.request)),
   });
 }

@@ -16,7 +16,7 @@ import {
   type LimitField,
   type RightOnPage,
 } from '../describe/describeGranted.ts';
-import { describeChanges, describeTogether } from '../describe/describeLimits.ts';
+import { describeChanges, describeCombinedLimit } from '../describe/describeLimits.ts';
 import { formErrorFor } from './formErrors.ts';
 import type { AnsweredForm, Page } from './page.ts';
 import { showPage } from './views.ts';
@@ -138,5 +138,5 @@ function describeOthers({ others }: RequestedAccess, { texts }: PageLanguage): s
   if (others === null) return besidesMany;
   return others.length === 0
     ? null
-    : besides({ most: describeTogether(others, texts), count: others.length });
+    : besides({ most: describeCombinedLimit(others, texts), count: others.length });
 }

@@ -3,7 +3,7 @@ import { TEXTS, type Texts, withValues } from '../../languages/languages.ts';
 import { recordOf } from '../../rules/common/recordOf.ts';
 import { type OAuthErrorCode, RULES, type RuleId, remedyFor } from '../../rules/common/refusals.ts';
 import { SERVER_ERROR_FIELDS } from '../../watch/refusals.ts';
-import { pageAddress, textsOf } from '../browser/language.ts';
+import { returnPathOf, textsOf } from '../browser/language.ts';
 import { accountLink } from '../describe/describe.ts';
 import type { Page } from './page.ts';
 
@@ -108,7 +108,7 @@ function isReason(cause: string): cause is Reason {
 
 /** An error page. Trying again is a GET: of the same page or, after a form, of its request. */
 export function describeError(request: FastifyRequest, deadEnd: ErrorPageInput) {
-  const said = { pressed: request.routeOptions?.url ?? '', again: pageAddress(request) };
+  const said = { pressed: request.routeOptions?.url ?? '', again: returnPathOf(request) };
   const texts = errorPageTexts(deadEnd, textsOf(request), said);
   return { ...texts, reference: request.id, explained: explain(request) };
 }

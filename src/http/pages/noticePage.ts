@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
-import { pageAddress, requestPath, textsOf } from '../browser/language.ts';
+import { requestPath, returnPathOf, textsOf } from '../browser/language.ts';
 import { accountLink, type Link } from '../describe/describe.ts';
 import { refusalOf } from './errorPage.ts';
 import { logRefused } from './formErrors.ts';
@@ -30,12 +30,12 @@ export function refuseEmbedding(app: FastifyInstance): void {
     const { embedded, newTab } = textsOf(request).notices;
     // A posted body is not read, so its address is unknown.
     const isKnown = request.method === 'GET';
-    const links = isKnown ? [{ href: pageAddress(request), text: newTab, inNewTab: true }] : [];
+    const links = isKnown ? [{ href: returnPathOf(request), text: newTab, inNewTab: true }] : [];
     showRefusal(reply, 403, { ...embedded, links });
   });
 }
 
-export function showFull(reply: FastifyReply, request: AuthorizationRequest): FastifyReply {
+export function showTooManyInstances(reply: FastifyReply, request: AuthorizationRequest): FastifyReply {
   const rule = 'this user and application already have MAX_INSTANCES live authorizations';
   logRefused(reply, 'too_many_instances', rule);
   const texts = textsOf(reply.request);

@@ -29,6 +29,6 @@ export interface AnsweredForm {
 }
 
 /** Browsers fill in a payment password by this exact name, the same in each language. */
-export function paymentPasswordName({ login }: Pick<Session['user'], 'login'>): string {
+export function paymentPasswordUsername({ login }: Pick<Session['user'], 'login'>): string {
   return `${login} (payment)`;
 }

@@ -6,7 +6,7 @@ import { Eta } from 'eta';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { inSentence, isolatesAsHtml, withoutIsolates } from '../../languages/formats.ts';
 import { LANGUAGES, type Language, TEXTS } from '../../languages/languages.ts';
-import { languageOf, pageAddress } from '../browser/language.ts';
+import { languageOf, returnPathOf } from '../browser/language.ts';
 import { type Branding, CONTENT_SECURITY_POLICY, FORM_SCRIPT, ICONS } from './look.ts';
 import type { Page, PageKind } from './page.ts';
 
@@ -33,7 +33,7 @@ export function showPage<Fields extends object>(
   const { request, server } = reply;
   const { branding } = server;
   const language = languageOf(request);
-  const wayBack = Buffer.from(pageAddress(request)).toString('base64url'); // error pages never repeat input
+  const wayBack = Buffer.from(returnPathOf(request)).toString('base64url'); // error pages never repeat input
   reply.code(status).headers(pageHeaders(page, fields, language, branding));
   const text = pageText(server, page, fields, language, branding, wayBack);
   if (typeof text === 'string') return reply.send(text);

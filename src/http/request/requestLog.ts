@@ -1,8 +1,8 @@
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
-import { addressOf } from '../../listener/caller.ts';
+import { ipAddressOf } from '../../listener/caller.ts';
 import { lineOf, loggedPathOf } from '../../listener/logLine.ts';
 import { onceAMinute } from '../../signals/onceAMinute.ts';
-import { FORWARDED, SERVER_ERROR_FIELDS } from '../../watch/refusals.ts';
+import { FORWARDED_FOR_REFERENCE, SERVER_ERROR_FIELDS } from '../../watch/refusals.ts';
 import { namedClient } from './parameters.ts';
 
 /** One log line for each answered request. Never the query, a header or a body, which contain secrets. */
@@ -12,7 +12,15 @@ export class RequestLog extends LogController {
   readonly #noteForwarded = onceAMinute((rule: string, { socket, server }: FastifyRequest) => {
     if (!this.#warned.has(rule)) server.log.warn({ sender: socket.remoteAddress }, rule);
     this.#warned.add(rule);
-    const note = { reference: FORWARDED, method: '-', path: '-', status: 0, error: '-', rule, ruleId: null };
+    const note = {
+      reference: FORWARDED_FOR_REFERENCE,
+      method: '-',
+      path: '-',
+      status: 0,
+      error: '-',
+      rule,
+      ruleId: null,
+    };
     server.refusals.note({ ...note, clientId: null }, '');
   });
 
@@ -52,5 +60,5 @@ export function noteRefusal(request: FastifyRequest, status: number): void {
   if (error === 'wrong_password' || error === 'too_many_tries') return;
   const clientId = namedClient(request);
   const refusal = { reference, method, path: loggedPathOf(request), status, error, rule, ruleId, clientId };
-  server.refusals.note(refusal, addressOf(request));
+  server.refusals.note(refusal, ipAddressOf(request));
 }

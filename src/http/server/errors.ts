@@ -2,13 +2,13 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { limitFailures } from '../../flows/common/failureLimit.ts';
 import { whyUnavailable } from '../../flows/common/unavailable.ts';
 import { RETRY_AFTER_SECONDS } from '../../listener/answerTime.ts';
-import { addressOf } from '../../listener/caller.ts';
+import { ipAddressOf } from '../../listener/caller.ts';
 import { sendJson } from '../../listener/json.ts';
 import { loggedPathOf } from '../../listener/logLine.ts';
 import { limitPipelining } from '../../listener/slowReaders.ts';
 import { OAuthError } from '../../rules/common/error.ts';
 import { MAX_FAILURES_PER_MINUTE } from '../../rules/common/limits.ts';
-import { networkOf } from '../../rules/common/network.ts';
+import { rateLimitNetworkOf } from '../../rules/common/network.ts';
 import type { RuleId } from '../../rules/common/refusals.ts';
 import { emit } from '../../signals/events.ts';
 import type { DatabaseWatch } from '../../watch/databaseWatch.ts';
@@ -59,7 +59,9 @@ function answerRefused(reply: FastifyReply, refused: OAuthError, noteFailure: (n
   const { code, rule, ruleId, message, parameter, clientId, clientName, clientSite } = refused;
   const { request } = reply;
   request.logFields = { error: code, rule, rule_id: ruleId, ...(clientId && { client_id: clientId }) };
-  const wait = request.routeOptions.config.limitsFailures ? noteFailure(networkOf(addressOf(request))) : 0;
+  const wait = request.routeOptions.config.limitsFailures
+    ? noteFailure(rateLimitNetworkOf(ipAddressOf(request)))
+    : 0;
   if (wait > 0) {
     emit('throttle', 'failures');
     return answerError(reply.header('retry-after', wait), TOO_MANY_FAILURES);

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { z } from 'zod';
 import { OperatorError } from '../../rules/common/error.ts';
-import { lookAlikeIndex, lookAlikeProblem } from '../../rules/common/lookAlike.ts';
+import { createLookAlikeIndex, lookAlikeProblem } from '../../rules/common/lookAlike.ts';
 import type { Offer } from '../../rules/request/scopeRules.ts';
 import { kindOf } from '../../rules/scope/rights.ts';
 import { keptScope } from '../../rules/scope/scope.ts';
@@ -27,7 +27,7 @@ type Row = { readonly doubts: readonly string[]; readonly name?: string; readonl
 /** The schema of a line. */
 type Line = z.ZodType<Row> & { readonly in: { readonly shape: object } };
 
-/** Of its user and its application, as `findEnded` knows them. */
+/** Of its user and its application, as `loadFormerNames` has them. */
 const namesOf = ({ key: login, external_id: id, client_id: client }: Row) =>
   [login && `login ${login}`, id && `external_id ${id}`, client && `client_id ${client}`].filter(
     (name) => name != null,
@@ -175,7 +175,7 @@ async function judgeFor(
   update: boolean,
   force = '',
 ) {
-  const [hasEnded, names] = [await store.findEnded(db, subject === 'grant'), lookAlikeIndex()];
+  const [hasEnded, names] = [await store.loadFormerNames(db, subject === 'grant'), createLookAlikeIndex()];
   const own = subject === 'client' && serviceNames();
   if (own) for (const { name } of await findClients(db)) names.add(name);
   return (row: Row) => {

@@ -1,7 +1,7 @@
 import { OperatorError } from '../common/error.ts';
 import * as limits from '../common/limits.ts';
 import { lookAlikeProblem } from '../common/lookAlike.ts';
-import { isWebAddress, WEB_ADDRESS } from '../common/network.ts';
+import { isWebAddress, WEB_ADDRESS_RULE } from '../common/network.ts';
 import { findUnclear, findUnclearCharacter } from '../common/text.ts';
 import type { ClientSettings } from '../request/client.ts';
 import { redirectUriProblem } from '../request/redirectUri.ts';
@@ -112,5 +112,5 @@ export function checkClientSettings(settings: Partial<ClientSettings>, catalogue
   const known = [...new Set([...BUILT_IN_RIGHTS.keys(), ...catalogue.keys()])].join(', ');
   const own = 'Others are in the file of CATALOGUE, which commands need too';
   ensure('allowed_rights', unknown === undefined, `${unknown} is not a right; there are: ${known}. ${own}`);
-  ensure('site', site == null || isWebAddress(site), `the site must be ${WEB_ADDRESS}`);
+  ensure('site', site == null || isWebAddress(site), `the site must be ${WEB_ADDRESS_RULE}`);
 }

@@ -56,7 +56,7 @@ const looksOf = memoize((name: string): readonly string[] => {
 });
 
 /** Many names, of which it finds those like another one without comparing all: two of each look are enough. */
-export function lookAlikeIndex() {
+export function createLookAlikeIndex() {
   const byLook = new Map<string, readonly string[]>();
   return {
     add(name: string): void {

@@ -13,7 +13,7 @@ export function isHttps(baseUrl: string): boolean {
 /** The network of an address, too wide to identify a person: `203.0.113.0/24`, `2001:db8:1::/48`. Null for no address. */
 export function truncateNetwork(address: string): string | null {
   if (isIPv4(address)) return address.replace(/\d+$/, '0/24');
-  return address.includes(':') ? `${networkOf(address)}::/48` : null;
+  return address.includes(':') ? `${rateLimitNetworkOf(address)}::/48` : null;
 }
 
 /** A {@link truncateNetwork} as people know addresses: `203.0.113.x`, `2001:db8:1:x`. */
@@ -22,7 +22,7 @@ export function maskOf(network: string): string {
 }
 
 /** A subscriber's network: an IPv4 address, or the first 48 bits of an IPv6 address. @param address in Node's form */
-export function networkOf(address: string): string {
+export function rateLimitNetworkOf(address: string): string {
   if (isIPv4(address) || !address.includes(':')) return address;
   const [head = ''] = address.split('::', 1);
   const groups = [...head.split(':'), '', '', ''].slice(0, 3);
@@ -31,7 +31,7 @@ export function networkOf(address: string): string {
 
 const MAX_URL_CHARACTERS = 500;
 
-export const WEB_ADDRESS = `https://, a host and at most ${MAX_URL_CHARACTERS} visible ASCII characters`;
+export const WEB_ADDRESS_RULE = `https://, a host and at most ${MAX_URL_CHARACTERS} visible ASCII characters`;
 
 /** A web link that can be shown unchanged: a user name could be mistaken for the host. */
 export function isWebAddress(url: string): boolean {

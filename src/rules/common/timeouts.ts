@@ -2,7 +2,7 @@
 // test/rules/timeouts.test.ts checks. The times of idle connections and slow readers are in `listener/`.
 
 /** Waiting for a statement to take the request: a later answer is useless. */
-export const BATCH_WAIT_MS = 2_000;
+export const BATCH_QUEUE_TIMEOUT_MS = 2_000;
 /** Waiting for a lock. Locks are held for one or two statements and their commit; longer only by hand. */
 export const LOCK_MS = 2_000;
 /** A migration's wait for a lock: requests that queue behind it still have time for theirs. */
@@ -10,7 +10,7 @@ export const MIGRATION_LOCK_MS = 1_000;
 /** One statement, by PostgreSQL's clock: far above any that doesn't wait for a lock. */
 export const STATEMENT_MS = 4_000;
 /** A request is decided within this time of being read, or not at all: see `store/database/deadline.ts`. */
-export const DECIDE_WITHIN_MS = 4_500;
+export const REQUEST_DEADLINE_MS = 4_500;
 /** Opening a connection, and other responses of a database: a frozen or unreachable one can't end a statement itself. */
 export const DATABASE_MS = 5_000;
 /** Each request is answered: the decision may be followed by one wait for a lock, and the commit. */
@@ -25,9 +25,9 @@ export const IDLE_GRACE_MS = 500;
 /** Then requests in progress may finish. */
 export const IN_FLIGHT_GRACE_MS = ANSWER_MS;
 /** Without `DRAIN_SECONDS` the process ends within a container's usual 10 seconds. */
-export const END_MS = 9_000;
+export const MAX_SHUTDOWN_MS = 9_000;
 
 /** The process's longest runtime after a signal. @param drainMs time for accepting connections */
-export function endMs(drainMs: number): number {
-  return drainMs === 0 ? END_MS : drainMs + MAX_STILL_ACCEPTING_MS + END_MS;
+export function maxShutdownMs(drainMs: number): number {
+  return drainMs === 0 ? MAX_SHUTDOWN_MS : drainMs + MAX_STILL_ACCEPTING_MS + MAX_SHUTDOWN_MS;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isWebAddress, WEB_ADDRESS } from '../common/network.ts';
+import { isWebAddress, WEB_ADDRESS_RULE } from '../common/network.ts';
 import { parseJson, parseOperatorFile } from '../common/operatorFile.ts';
 import { eachLanguage, perLanguage } from '../common/perLanguage.ts';
 import { recordOf } from '../common/recordOf.ts';
@@ -50,7 +50,7 @@ const colour = (theme: Theme) =>
       error: ({ input }) => contrastProblem(String(input), theme),
     });
 const text = z.string('must be a string');
-const webAddress = text.refine(isWebAddress, `must be ${WEB_ADDRESS}`).optional();
+const webAddress = text.refine(isWebAddress, `must be ${WEB_ADDRESS_RULE}`).optional();
 const PHONE = /^(?=.{3,30}$)\+?\d[\d ()-]*\d$/;
 const EMAIL = /^(?=.{3,100}$)[\w.+-]+@[\w-]+(\.[\w-]+)+$/;
 
@@ -94,7 +94,11 @@ export function parseBrand(json: string) {
 /** The background with too little contrast, as the end of a sentence; undefined for none. */
 function contrastProblem(accent: string, theme: Theme): string | undefined {
   const backgrounds = Object.entries(backgroundsOf(accent, theme));
-  const ratios = backgrounds.map(([name, one]) => ({ name, background: one, ratio: contrast(accent, one) }));
+  const ratios = backgrounds.map(([name, one]) => ({
+    name,
+    background: one,
+    ratio: contrastRatio(accent, one),
+  }));
   const [worst] = ratios.sort((a, b) => a.ratio - b.ratio);
   if (worst === undefined || worst.ratio >= MIN_CONTRAST) return undefined;
   // Rounded down: 4.499 must not appear as the required 4.5.
@@ -104,7 +108,7 @@ function contrastProblem(accent: string, theme: Theme): string | undefined {
 }
 
 /** The contrast of two colours `#rrggbb`, 1 to 21 (WCAG 2.2, "contrast ratio"). */
-export function contrast(one: string, other: string): number {
+export function contrastRatio(one: string, other: string): number {
   const [lighter = 0, darker = 0] = [luminance(one), luminance(other)].sort((a, b) => b - a);
   return (lighter + 0.05) / (darker + 0.05);
 }

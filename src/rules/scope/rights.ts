@@ -37,7 +37,7 @@ const KINDS = {
   'money-source': { names: 'sources', goesWithOneTime: true, lifts: [] },
 } satisfies Record<string, RightKind>;
 
-export type BuiltInName = keyof typeof KINDS;
+export type BuiltInRightName = keyof typeof KINDS;
 
 /** The built-in rights, in the order of the metadata. Their kinds hold in every catalogue. */
 export const BUILT_IN_RIGHTS: ReadonlyMap<string, RightKind> = new Map(Object.entries(KINDS));

@@ -1,6 +1,6 @@
 import type { Device } from '../../rules/account/userAgent.ts';
 import { AUDIT_KINDS, type AuditKind, IS_SHOWN_TO_USER } from '../common/auditEvents.ts';
-import { microsOf, timeSql } from '../common/conditions.ts';
+import { microsSql, timeFromMicrosSql } from '../common/conditions.ts';
 import { findAll } from '../database/query.ts';
 
 /** Shown to the user: own acts, and events of the account and its authorizations. */
@@ -33,7 +33,7 @@ export interface HistoryRow
 }
 
 const select = (events: string, others = '') => `
-select a.kind, a.at, ${microsOf('a.at')}::text as micros, a.client_id as "clientId",
+select a.kind, a.at, ${microsSql('a.at')}::text as micros, a.client_id as "clientId",
        c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address, a.detail ->> 'confirmed_by' as "confirmedBy",
        a.detail ->> 'browser' as browser, a.detail ->> 'system' as system${others}
   from (${events}) a
@@ -41,7 +41,7 @@ select a.kind, a.at, ${microsOf('a.at')}::text as micros, a.client_id as "client
  order by a.at desc`;
 
 const OF_HISTORY = `user_id = @userId and kind <> 'exchanged' and kind in ('${HISTORY_KINDS.join(`', '`)}')`;
-const CURSOR_TIME = timeSql('@micros');
+const CURSOR_TIME = timeFromMicrosSql('@micros');
 
 // Keyset pagination over `audit_events_history_idx`; `ctid` orders events of the same time, since audit rows never move.
 // The inner `limit @skip` bounds the events that a forged cursor skips.
@@ -112,15 +112,15 @@ select *, count(*) over () > @most or bool_or(read_of_kind = ${MAX_EVENTS_READ})
      where user_id = @userId and kind = wanted and kind in ('${WARNING_KINDS.join(`', '`)}')
        and ${IS_NEWS}
        and at > now() - interval '${WARNING_DAYS} days' and at < now() + interval '1 day'
-       and at > ${timeSql('@micros')}
+       and at > ${timeFromMicrosSql('@micros')}
        and (left(detail ->> 'session', ${SESSION_ID_PREFIX_LENGTH}) = any (@sessions::text[])) is not true
        and not exists (
          select from unnest(@warnings::text[]) w where split_part(w, '-', 1) = ${ALIKE}
-            and ${microsOf('at')} between split_part(w, '-', 2)::bigint and split_part(w, '-', 3)::bigint)
+            and ${microsSql('at')} between split_part(w, '-', 2)::bigint and split_part(w, '-', 3)::bigint)
      order by at desc limit ${MAX_EVENTS_READ}) newest
    order by alike, at desc) one_of_each
  order by row_number() over (partition by kind order by at desc), at desc limit @most`,
   `,
-       a.times, a.first_at as "firstAt", concat_ws('-', a.alike, ${microsOf('a.first_at')}, ${microsOf('a.at')}) as seen,
+       a.times, a.first_at as "firstAt", concat_ws('-', a.alike, ${microsSql('a.first_at')}, ${microsSql('a.at')}) as seen,
        a.has_more as "hasMore"`,
 )}`;

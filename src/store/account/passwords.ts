@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Caller } from '../../rules/common/caller.ts';
 import type { Digest } from '../../secrets/digest.ts';
-import { type AuditKind, EVENT_CALLER, recordEvents } from '../common/auditEvents.ts';
+import { type AuditKind, CALLER_FROM_PARAMETERS, insertEventsSql } from '../common/auditEvents.ts';
 import { SESSION_IS_VALID } from '../common/sessions.ts';
 import type { PasswordHashes } from '../common/users.ts';
 import { transaction } from '../database/database.ts';
@@ -39,7 +39,7 @@ with locked as materialized (
 ), ended as (
   delete from sessions s using changed where s.user_id = changed.user_id and s.session_hash <> @sessionHash
 ), logged as (
-  ${recordEvents({ kind: '@kind', user_id: 'user_id', ...EVENT_CALLER }, 'changed')}
+  ${insertEventsSql({ kind: '@kind', user_id: 'user_id', ...CALLER_FROM_PARAMETERS }, 'changed')}
 )
 select exists (select from changed) as changed, late from moment`;
 
@@ -59,7 +59,7 @@ export function replacePassword(pool: pg.Pool, asked: PasswordChange): Promise<b
 // `readable_form` the same, null for what `foreignHash.js` can't read: that may be anything, even a password.
 
 /** A foreign hash of the users from an id on, or else of any: `at` decides the form, each nearly as common as among users. */
-export const findForeignHash = findOne<{ at: string }, { hash: string }>('user-find-foreign-hash')`
+export const findForeignDecoyHash = findOne<{ at: string }, { hash: string }>('user-find-foreign-hash')`
 with any_users as materialized (
   select password_hash as hash from users where hash_form(password_hash) is not null
    order by hash_form(password_hash) limit 100

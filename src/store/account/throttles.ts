@@ -1,7 +1,7 @@
 import type { CounterState } from '../../rules/account/throttle.ts';
 import type { RequestMeta } from '../../rules/common/caller.ts';
-import { type AuditKind, EVENT_CALLER, recordEvents } from '../common/auditEvents.ts';
-import { findAll, findRow, write, writeEach } from '../database/query.ts';
+import { type AuditKind, CALLER_FROM_PARAMETERS, insertEventsSql } from '../common/auditEvents.ts';
+import { findAll, findExactlyOne, write, writeEach } from '../database/query.ts';
 
 /** The counters in these slots. Writes and locks nothing. */
 export const findThrottles = findAll<{ slots: readonly number[] }, CounterState>('throttle-find')`
@@ -37,10 +37,10 @@ with waiting as (
   update throttles t set user_id = @userId, noted_at = case when is_due then clock_timestamp() else noted_at end
     from waiting where t.slot = waiting.slot returning is_due
 )
-${recordEvents({ kind: '@kind', user_id: '@userId', ...EVENT_CALLER }, 'noted where is_due and @userId::uuid is not null')}`;
+${insertEventsSql({ kind: '@kind', user_id: '@userId', ...CALLER_FROM_PARAMETERS }, 'noted where is_due and @userId::uuid is not null')}`;
 
 /** The seconds of a user's longest wait after wrong passwords; 0 for none. */
-export const findWait = findRow<{ userId: string }, { seconds: number }>('throttle-find-wait')`
+export const findWait = findExactlyOne<{ userId: string }, { seconds: number }>('throttle-find-wait')`
 select coalesce(ceil(extract(epoch from max(free_at) - clock_timestamp())), 0)::int as seconds
   from throttles where user_id = @userId and free_at > clock_timestamp()`;
 

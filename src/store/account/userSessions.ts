@@ -1,7 +1,7 @@
 import type { Device } from '../../rules/account/userAgent.ts';
 import type { RequestMeta } from '../../rules/common/caller.ts';
 import type { Digest } from '../../secrets/digest.ts';
-import { EVENT_CALLER, recordEvents } from '../common/auditEvents.ts';
+import { CALLER_FROM_PARAMETERS, insertEventsSql } from '../common/auditEvents.ts';
 import { SESSION_IS_VALID, sessionIdOf } from '../common/sessions.ts';
 import { findAll, write } from '../database/query.ts';
 
@@ -40,4 +40,4 @@ with ended as (
      order by s.session_hash for update))
   returning user_id
 )
-${recordEvents({ kind: KIND, user_id: 'user_id', ...EVENT_CALLER }, '(select distinct user_id from ended) user_of_them')}`;
+${insertEventsSql({ kind: KIND, user_id: 'user_id', ...CALLER_FROM_PARAMETERS }, '(select distinct user_id from ended) user_of_them')}`;

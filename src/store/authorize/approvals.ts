@@ -1,11 +1,11 @@
 import type pg from 'pg';
 import { emit } from '../../signals/events.ts';
 import {
-  CALLER_INPUT,
-  CALLER_VALUES,
+  CALLER_FROM_COLUMNS,
+  CALLER_INPUT_COLUMNS,
+  CALLER_INPUT_VALUES,
   EVENT_GRANT,
-  EVENT_REQUEST,
-  recordEvents,
+  insertEventsSql,
 } from '../common/auditEvents.ts';
 import { COUNT_DECISION, type Decision, type DecisionVerdict, MAY_DECIDE } from '../common/decisions.ts';
 import { CODE_IS_USABLE, IS_LIVE, spendsSql } from '../common/grants.ts';
@@ -81,13 +81,13 @@ const DETAIL = `case when asked_scope is not null or confirmed_by is not null th
 const approve = batchedDecidingStatement<ApprovalResult, Approval>('grant-approve', ({ userId }) => userId, {
   confirming_hash: ({ proof }) => (proof?.by === 'payment_password' ? proof.hash : null),
   confirming_id: ({ proof }) => (proof?.by === 'provider' ? proof.sub : null),
-  ...CALLER_VALUES,
+  ...CALLER_INPUT_VALUES,
 })`
 with requests as materialized (
   select * from @input(
     grant_id uuid, user_id uuid, client_id text, client_revision int, instance_name text, revision int, scope text, asked_scope text,
     limits jsonb, redirect_uri text, code_hash bytea, code_lifetime_seconds float8, code_challenge text, session_hash bytea,
-    page bytea, max_instances int, confirms_payments boolean, confirming_hash text, confirming_id text, ${CALLER_INPUT})
+    page bytea, max_instances int, confirms_payments boolean, confirming_hash text, confirming_id text, ${CALLER_INPUT_COLUMNS})
 ), judged as materialized (  -- offset 0: see ../common/sessions.ts
   select r.*, c.revision is not null and u.user_id is not null as is_allowed, s.session_hash is not null as session_is_valid, u.may_decide,
          (g.code_hash, g.scope) = (r.code_hash, r.scope) as code_is_stored, ${CODE_IS_USABLE} as code_is_usable,
@@ -135,13 +135,13 @@ with requests as materialized (
      and g.instance_name is not distinct from excluded.instance_name
   returning grant_id, user_id, client_id, instance_name, scope, revision
 ), logged as (
-  ${recordEvents(
+  ${insertEventsSql(
     {
       kind: `case revision when 1 then 'approved' else 'approved_again' end`,
       ...EVENT_GRANT,
       limits: 'limits',
       detail: DETAIL,
-      ...EVENT_REQUEST,
+      ...CALLER_FROM_COLUMNS,
     },
     `(select w.*, limits, asked_scope, address, reference, session_hash, ${CONFIRMED_BY} as confirmed_by
         from written w join capacity using (grant_id)) w`,

@@ -1,6 +1,6 @@
 import type { Caller } from '../../rules/common/caller.ts';
 import { emit } from '../../signals/events.ts';
-import { EVENT_CALLER, recordEvents } from '../common/auditEvents.ts';
+import { CALLER_FROM_PARAMETERS, insertEventsSql } from '../common/auditEvents.ts';
 import { COUNT_DECISION, type Decision, type DecisionVerdict, MAY_DECIDE } from '../common/decisions.ts';
 import { SESSION_IS_VALID } from '../common/sessions.ts';
 import type { Database } from '../database/database.ts';
@@ -35,7 +35,7 @@ with earlier as materialized (
   insert into rejections (page_hash, expires_at) select @page, @keptUntil from answered where answer is null
   on conflict do nothing returning page_hash
 ), logged as (
-  ${recordEvents(
+  ${insertEventsSql(
     {
       kind: `'rejected'`,
       grant_id: '@grantId::uuid',
@@ -44,7 +44,7 @@ with earlier as materialized (
       instance_name: '@instanceName',
       scope: '@scope',
       limits: '@limits',
-      ...EVENT_CALLER,
+      ...CALLER_FROM_PARAMETERS,
     },
     'noted',
   )}

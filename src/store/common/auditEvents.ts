@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { RequestMeta } from '../../rules/common/caller.ts';
 import { recordOf } from '../../rules/common/recordOf.ts';
 import { send, write } from '../database/query.ts';
-import type { ComputedColumns } from '../database/statement.ts';
+import type { ComputedInputs } from '../database/statement.ts';
 
 /** Transitions of an authorization (contract section 3), sign-ins, operators' acts; true for those shown to the user. */
 export const IS_SHOWN_TO_USER = {
@@ -27,7 +27,7 @@ export const IS_SHOWN_TO_USER = {
 export type AuditKind = keyof typeof IS_SHOWN_TO_USER;
 export const AUDIT_KINDS = Object.keys(IS_SHOWN_TO_USER) as AuditKind[];
 
-interface EventColumns extends Partial<typeof EVENT_GRANT & typeof EVENT_REQUEST> {
+interface EventColumns extends Partial<typeof EVENT_GRANT & typeof CALLER_FROM_COLUMNS> {
   readonly kind: `'${AuditKind}'` | `case ${string}` | '@kind';
   readonly limits?: string;
   readonly operator?: string;
@@ -44,20 +44,20 @@ export const EVENT_GRANT = {
 };
 
 /** For an event caused by an HTTP request, selected from rows with these columns. */
-export const EVENT_REQUEST = { address: 'address', reference: 'reference' };
+export const CALLER_FROM_COLUMNS = { address: 'address', reference: 'reference' };
 
 /** The same for a statement over one request: its parameters. */
-export const EVENT_CALLER = { address: '@address', reference: '@reference' };
+export const CALLER_FROM_PARAMETERS = { address: '@address', reference: '@reference' };
 
 /** The same for a batch: columns of its input, and their values. */
-export const CALLER_INPUT = 'address text, reference text';
-export const CALLER_VALUES: ComputedColumns<{ readonly caller: RequestMeta }> = {
+export const CALLER_INPUT_COLUMNS = 'address text, reference text';
+export const CALLER_INPUT_VALUES: ComputedInputs<{ readonly caller: RequestMeta }> = {
   address: ({ caller }) => caller.address,
   reference: ({ caller }) => caller.reference,
 };
 
 /** The part of a statement that records an event for each row of `from`. */
-export function recordEvents(columns: EventColumns, from: string): string {
+export function insertEventsSql(columns: EventColumns, from: string): string {
   return `insert into audit_events (${Object.keys(columns).join(', ')})
   select ${Object.values(columns).join(', ')} from ${from}`;
 }

@@ -3,8 +3,8 @@ import type { Logo } from '../../rules/face/logo.ts';
 import { type Client, type ClientSettings, effectiveChange } from '../../rules/request/client.ts';
 import { findOneBatched } from '../database/batch.ts';
 import type { Database } from '../database/database.ts';
-import { asciiOnly, findAll, findOne, findRow, write } from '../database/query.ts';
-import { listedBy } from './conditions.ts';
+import { asciiOnly, findAll, findExactlyOne, findOne, write } from '../database/query.ts';
+import { keysetListBy } from './conditions.ts';
 
 /** An operator's settings, with the types of their columns. The ceiling `most` has two more; both are null without one. */
 export const SETTING_COLUMNS = {
@@ -32,7 +32,7 @@ const VALUES = `${SETTINGS.map((column) => `@${camelCase(column)}`).join(', ')},
 export const findClient = findOneBatched<string, Client>('client-find', { client_id: asciiOnly })`
   select n::int as n, ${CLIENT_COLUMNS} from @input(client_id text) join clients using (client_id)`;
 
-export const listClients = listedBy<Client>('client_id', CLIENT_COLUMNS, 'clients');
+export const listClients = keysetListBy<Client>('client_id', CLIENT_COLUMNS, 'clients');
 
 /** For rules about the names of all. */
 export const findClients = findAll<void, Client>('client-find-all')`
@@ -46,7 +46,7 @@ export const insertClient = write<Omit<Client, 'status' | 'revision' | 'createdA
 const lock = findOne<Pick<Client, 'clientId'>, Client>('client-lock')`
   select ${CLIENT_COLUMNS} from clients where client_id = @clientId for no key update`;
 
-const update = findRow<Client, Client>('client-write')`
+const update = findExactlyOne<Client, Client>('client-write')`
   update clients set (revision, ${WRITTEN}) = row (revision + 1, ${VALUES})
    where client_id = @clientId returning ${CLIENT_COLUMNS}`;
 

@@ -22,7 +22,12 @@ export type ListFilter = Partial<
 >;
 
 /** Lists the matching rows by a key with an index, from the one `after` on, in pages. */
-export function listedBy<Row extends object>(key: string, columns: string, table: string, status = 'status') {
+export function keysetListBy<Row extends object>(
+  key: string,
+  columns: string,
+  table: string,
+  status = 'status',
+) {
   const conditions = { ...LISTED, status: `${status} = @status`, after: `${key} > @after` };
   return (pool: pg.Pool, { limit, ...filter }: ListFilter) => {
     const rest = `where ${whereOf(conditions, filter)} order by ${key} limit ${limit ?? null}`;
@@ -34,8 +39,9 @@ export function listedBy<Row extends object>(key: string, columns: string, table
 }
 
 /** SQL for microseconds since 1970: rows of one statement may be less than a millisecond apart. */
-export const microsOf = (time: string) => `(extract(epoch from ${time}) * 1000000)::bigint`;
+export const microsSql = (time: string) => `(extract(epoch from ${time}) * 1000000)::bigint`;
 /** The reverse. */
-export const timeSql = (count: string) => `timestamptz 'epoch' + ${count}::bigint * interval '1 microsecond'`;
+export const timeFromMicrosSql = (count: string) =>
+  `timestamptz 'epoch' + ${count}::bigint * interval '1 microsecond'`;
 /** The time in `@after`, the place of a row: its microseconds, a dot, and what distinguishes it within them. */
-export const CURSOR_TIME_SQL = timeSql(`split_part(@after, '.', 1)`);
+export const CURSOR_TIME_SQL = timeFromMicrosSql(`split_part(@after, '.', 1)`);

@@ -2,7 +2,7 @@ import { THROTTLE_POLICIES } from '../../rules/account/throttle.ts';
 import { MAX_SESSION_HOURS, REFUSALS_KEPT_DAYS } from '../../rules/common/lifetimes.ts';
 import type { Database } from '../database/database.ts';
 import { write } from '../database/query.ts';
-import { type Sql, textOf } from '../database/statement.ts';
+import { type SqlTemplate, textOf } from '../database/statement.ts';
 
 /** Rows that one statement deletes: it takes some milliseconds. */
 export const MAX_EXPIRED_AT_ONCE = 1_000;
@@ -18,7 +18,7 @@ const SLOWEST_DECAY_SECONDS = Math.max(
 /** Its text is the condition for unused rows. @param key of the table */
 const removeExpiredFrom =
   (table: string, key: string) =>
-  (...condition: Sql) =>
+  (...condition: SqlTemplate) =>
     write<void>(`expired-remove-${table}`)`
 with alone as materialized (select pg_try_advisory_xact_lock(${EXPIRY_LOCK}) as is_alone)
 delete from ${table} where ${key} = any (array(

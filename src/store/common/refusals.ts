@@ -37,7 +37,7 @@ on conflict (slot) do update
        status = excluded.status, error = excluded.error, rule = excluded.rule, rule_id = excluded.rule_id,
        client_id = excluded.client_id`;
 
-export const MAX_FOUND = 50;
+export const MAX_FOUND_REFUSALS = 50;
 
 /** The newest refusals with this reference and of this application; null is any. */
 export const findRefusals = findAll<
@@ -48,4 +48,4 @@ export const findRefusals = findAll<
     from refusals r left join clients using (client_id)
    where (@reference::text is null or reference = @reference) and (@clientId::text is null or client_id = @clientId)
      and at > clock_timestamp() - interval '${REFUSALS_KEPT_DAYS} days'
-   order by at desc limit ${MAX_FOUND}`;
+   order by at desc limit ${MAX_FOUND_REFUSALS}`;

@@ -1,5 +1,5 @@
 import type { Digest } from '../../secrets/digest.ts';
-import { findAll, findRow, write } from '../database/query.ts';
+import { findAll, findExactlyOne, write } from '../database/query.ts';
 
 /** An application or a resource server may have several secrets at once. */
 export type SecretOwner = 'client' | 'resource';
@@ -54,7 +54,7 @@ function statementsOf(owner: SecretOwner) {
              retired_at as "retiredAt"
         from ${table} where ${id} = @ownerId order by created_at, secret_id`,
     /** Retires a secret; the last accepted one only if forced, since its owner couldn't authenticate without one. */
-    retire: findRow<
+    retire: findExactlyOne<
       { ownerId: string; secretId: string; force: boolean },
       { found: boolean; retired: boolean }
     >(`${owner}-secret-retire`)`

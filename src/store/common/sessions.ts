@@ -8,7 +8,7 @@ import type { Digest } from '../../secrets/digest.ts';
 import { batched } from '../database/batch.ts';
 import { decidingStatement, momentOf } from '../database/deadline.ts';
 import { asciiOnly, findEach, write, writeEach } from '../database/query.ts';
-import { EVENT_CALLER, recordEvents } from './auditEvents.ts';
+import { CALLER_FROM_PARAMETERS, insertEventsSql } from './auditEvents.ts';
 import { CLIENT_COLUMNS } from './clients.ts';
 import type { User } from './users.ts';
 
@@ -78,7 +78,7 @@ with locked as (
 ), ended as (
   delete from sessions s using ending, moment where s.session_hash = ending.session_hash and not late
 ), logged as (
-  ${recordEvents({ kind: `'signed_in'`, user_id: 'user_id', detail: ORIGIN, ...EVENT_CALLER }, 'locked, moment where not late')}
+  ${insertEventsSql({ kind: `'signed_in'`, user_id: 'user_id', detail: ORIGIN, ...CALLER_FROM_PARAMETERS }, 'locked, moment where not late')}
 )
 select exists (select from locked) as valid, (select language from locked) as language, late from moment`;
 
@@ -168,7 +168,7 @@ export const deleteSession = write<{ sessionHash: Digest } & RequestMeta>('sessi
 with ended as (
   delete from sessions where session_hash = @sessionHash returning user_id
 )
-${recordEvents({ kind: `'signed_out'`, user_id: 'user_id', ...EVENT_CALLER }, 'ended')}`;
+${insertEventsSql({ kind: `'signed_out'`, user_id: 'user_id', ...CALLER_FROM_PARAMETERS }, 'ended')}`;
 
 export const deleteSessionsOfUser = write<{ userId: string }>('session-delete-of-user')`
   delete from sessions where user_id = @userId`;

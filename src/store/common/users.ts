@@ -4,8 +4,8 @@ import type { RequestMeta } from '../../rules/common/caller.ts';
 import type { Status } from '../../rules/request/client.ts';
 import type { Database } from '../database/database.ts';
 import { findOne, write } from '../database/query.ts';
-import { EVENT_CALLER, recordEvents } from './auditEvents.ts';
-import { type ListFilter, listedBy } from './conditions.ts';
+import { CALLER_FROM_PARAMETERS, insertEventsSql } from './auditEvents.ts';
+import { keysetListBy, type ListFilter } from './conditions.ts';
 
 export interface User {
   readonly userId: string;
@@ -59,7 +59,7 @@ with made as (
    where not exists (select from users where ${IS_TAKEN})
   on conflict do nothing returning *
 ), logged as (
-  ${recordEvents({ kind: `'user_created'`, user_id: 'user_id', detail: `'{"by": "provider"}'::jsonb`, ...EVENT_CALLER }, 'made')}
+  ${insertEventsSql({ kind: `'user_created'`, user_id: 'user_id', detail: `'{"by": "provider"}'::jsonb`, ...CALLER_FROM_PARAMETERS }, 'made')}
 )
 select ${USER_COLUMNS} from made`;
 
@@ -71,11 +71,11 @@ with renamed as (
   update users u set name = @name, login = @login, login_key = @key where user_id = @userId and status = 'active'
      and not exists (select from users where user_id <> u.user_id and ${IS_TAKEN}) returning *
 ), logged as (
-  ${recordEvents({ kind: `'user_updated'`, user_id: 'user_id', detail: `jsonb_build_object('by', 'provider', 'fields', @fields::text[])`, ...EVENT_CALLER }, 'renamed')}
+  ${insertEventsSql({ kind: `'user_updated'`, user_id: 'user_id', detail: `jsonb_build_object('by', 'provider', 'fields', @fields::text[])`, ...CALLER_FROM_PARAMETERS }, 'renamed')}
 )
 select ${USER_COLUMNS} from renamed`;
 
-const list = listedBy<User>('login_key', USER_COLUMNS, 'users');
+const list = keysetListBy<User>('login_key', USER_COLUMNS, 'users');
 
 /** The matching users, ordered by login, in pages. */
 export const listUsers = (pool: pg.Pool, { after, login, ...filter }: ListFilter): AsyncGenerator<User[]> =>

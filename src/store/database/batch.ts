@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import { OverloadedError } from '../../rules/common/error.ts';
-import { BATCH_WAIT_MS } from '../../rules/common/timeouts.ts';
-import { batchRefused, batchSent } from '../../signals/timings.ts';
+import { BATCH_QUEUE_TIMEOUT_MS } from '../../rules/common/timeouts.ts';
+import { batchRequestRefused, batchSent } from '../../signals/timings.ts';
 import { isConnectionLost, isOneCallersFault } from './errors.ts';
 import { findEach } from './query.ts';
-import type { ComputedColumns, Sql } from './statement.ts';
+import type { ComputedInputs, SqlTemplate } from './statement.ts';
 
 export const BATCHES = new Set<string>();
 
@@ -41,9 +41,9 @@ export function batched<Request, Result>(
 /** Turns a {@link batchStatement} that only reads into a function for one caller, see {@link batched}: its row, null for none. */
 export function findOneBatched<Request, Row extends object>(
   name: string,
-  computed?: ComputedColumns<Request>,
+  computed?: ComputedInputs<Request>,
 ) {
-  return (...sql: Sql) => batched(name, findEach<Request, Row>(name, computed)(...sql));
+  return (...sql: SqlTemplate) => batched(name, findEach<Request, Row>(name, computed)(...sql));
 }
 
 const MAX_BATCH = 128;
@@ -202,18 +202,18 @@ class Batcher<Request, Result> {
       }
       this.#ready = this.#takeReady(Number.POSITIVE_INFINITY);
       if (this.#ready.length + this.#waitingCount > 0) this.#sweepLater();
-    }, BATCH_WAIT_MS).unref();
+    }, BATCH_QUEUE_TIMEOUT_MS).unref();
   }
 
   /** True while the caller still waits; otherwise the request is refused. */
   #isInTime(call: Call<Request, Result>): boolean {
-    if (performance.now() - call.since <= BATCH_WAIT_MS) return true;
+    if (performance.now() - call.since <= BATCH_QUEUE_TIMEOUT_MS) return true;
     this.#refuse(call);
     return false;
   }
 
   #refuse({ reject }: Pick<Call<Request, Result>, 'reject'>): void {
-    batchRefused.publish({ name: this.#name });
+    batchRequestRefused.publish({ name: this.#name });
     reject(new OverloadedError('too many requests are waiting for the database'));
   }
 }

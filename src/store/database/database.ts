@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
-import { BATCH_WAIT_MS, DATABASE_MS } from '../../rules/common/timeouts.ts';
+import { BATCH_QUEUE_TIMEOUT_MS, DATABASE_MS } from '../../rules/common/timeouts.ts';
 import { begin, prepareConnection, send } from './connection.ts';
 import { type Address, parseAddresses } from './databaseUrl.ts';
 import { ConnectError, standbyError } from './errors.ts';
@@ -62,7 +62,10 @@ export const gateOf = new WeakMap<pg.Pool, Gate>();
  */
 export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   if (gateOf.has(pool)) {
-    await Promise.race([gateOf.get(pool)?.tried, setTimeout(BATCH_WAIT_MS, undefined, { ref: false })]);
+    await Promise.race([
+      gateOf.get(pool)?.tried,
+      setTimeout(BATCH_QUEUE_TIMEOUT_MS, undefined, { ref: false }),
+    ]);
     const closed = gateOf.get(pool);
     if (closed) throw closed.cause ?? new ConnectError(new Error('its schema is being migrated'));
   }

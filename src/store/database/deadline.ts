@@ -8,9 +8,9 @@ import type { Database } from './database.ts';
 import { inOrder, requireRow, runOnConnection } from './query.ts';
 import {
   batchStatement,
-  type ComputedColumns,
+  type ComputedInputs,
   type Query,
-  type Sql,
+  type SqlTemplate,
   statement,
   textOf,
 } from './statement.ts';
@@ -32,9 +32,9 @@ export const momentOf = (...locked: readonly string[]) => `moment as materialize
 export function batchedDecidingStatement<Row extends object, Request extends { readonly caller: Caller }>(
   name: string,
   rowOf: (request: Request) => string | null,
-  computed: ComputedColumns<Request>,
+  computed: ComputedInputs<Request>,
 ) {
-  return (...sql: Sql): ((pool: pg.Pool, request: Request) => Promise<Row>) => {
+  return (...sql: SqlTemplate): ((pool: pg.Pool, request: Request) => Promise<Row>) => {
     const made = batchStatement(name, textOf(sql), computed);
     const run = async (pool: pg.Pool, requests: readonly Request[]) => {
       const decideBy = Math.min(...requests.map(({ caller }) => caller.decideBy));
@@ -50,7 +50,7 @@ export function batchedDecidingStatement<Row extends object, Request extends { r
 
 /** A deciding {@link statement} with one row. The function also rejects with {@link OverloadedError}. */
 export function decidingStatement<Values extends Pick<Caller, 'decideBy'>, Row extends object>(name: string) {
-  return (...sql: Sql): ((db: Database, values: Values) => Promise<Row>) => {
+  return (...sql: SqlTemplate): ((db: Database, values: Values) => Promise<Row>) => {
     const made = statement<Values>(name, textOf(sql));
     return async (db, values) => {
       const [first = null] = await runDeciding<Row>(db, made(values), values.decideBy);

@@ -4,9 +4,9 @@ import { begin, runAlone, runWithin, send } from './connection.ts';
 import { connect, type Database, transaction, withConnection } from './database.ts';
 import {
   batchStatement,
-  type ComputedColumns,
+  type ComputedInputs,
   type Query,
-  type Sql,
+  type SqlTemplate,
   statement,
   textOf,
 } from './statement.ts';
@@ -17,7 +17,7 @@ export { send };
 type Run<Values, Result> = (db: Database, values: Values) => Promise<Result>;
 
 function tag<Values, Result>(name: string, resultOf: (result: pg.QueryResult) => Result) {
-  return (...sql: Sql): Run<Values, Result> => {
+  return (...sql: SqlTemplate): Run<Values, Result> => {
     const bind = statement<Values>(name, textOf(sql));
     return async (db, values) => resultOf(await query(db, bind(values)));
   };
@@ -35,23 +35,23 @@ export const findOne = <Values, Row extends object>(name: string) =>
   tag<Values, Row | null>(name, ({ rows }) => rows[0] ?? null);
 
 /** Like {@link findAll}, for a statement with exactly one row. */
-export const findRow = <Values, Row extends object>(name: string) =>
+export const findExactlyOne = <Values, Row extends object>(name: string) =>
   tag<Values, Row>(name, ({ rows }) => requireRow(rows[0] ?? null, name));
 
 /** Like {@link findAll}, for a statement whose rows are irrelevant: returns how many it wrote or found. */
 export const write = <Values>(name: string) => tag<Values, number>(name, ({ rowCount }) => rowCount ?? 0);
 
 /** Like {@link findAll}, for a {@link batchStatement}: each request's row, null for none. */
-export function findEach<Request, Row extends object>(name: string, computed?: ComputedColumns<Request>) {
-  return (...sql: Sql): Run<readonly Request[], (Row | null)[]> => {
+export function findEach<Request, Row extends object>(name: string, computed?: ComputedInputs<Request>) {
+  return (...sql: SqlTemplate): Run<readonly Request[], (Row | null)[]> => {
     const bind = batchStatement(name, textOf(sql), computed);
     return async (db, requests) => inOrder((await query(db, bind(requests))).rows, requests.length);
   };
 }
 
 /** Like {@link write}, for a {@link batchStatement}. */
-export function writeEach<Request>(name: string, computed?: ComputedColumns<Request>) {
-  return (...sql: Sql): Run<readonly Request[], number> => {
+export function writeEach<Request>(name: string, computed?: ComputedInputs<Request>) {
+  return (...sql: SqlTemplate): Run<readonly Request[], number> => {
     const bind = batchStatement(name, textOf(sql), computed);
     return async (db, requests) => (await query(db, bind(requests))).rowCount ?? 0;
   };
@@ -115,7 +115,7 @@ export async function queryLong<Row extends object>(
 
 /** Like {@link findAll}, with the time limit of {@link queryLong}. */
 export function findLong<Values, Row extends object>(name: string, limitMs?: number) {
-  return (...sql: Sql): Run<Values, Row[]> => {
+  return (...sql: SqlTemplate): Run<Values, Row[]> => {
     const bind = statement<Values>(name, textOf(sql));
     return (db, values) => queryLong<Row>(db, bind(values), limitMs);
   };

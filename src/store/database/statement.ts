@@ -7,12 +7,12 @@ export interface Query {
   readonly values?: unknown[];
 }
 
-export const STATEMENTS = new Set<string>();
+export const STATEMENT_NAMES = new Set<string>();
 
 /** The arguments of a tag: a template with SQL, whose parts are SQL too. */
-export type Sql = [strings: TemplateStringsArray, ...parts: readonly (string | number)[]];
+export type SqlTemplate = [strings: TemplateStringsArray, ...parts: readonly (string | number)[]];
 
-export const textOf = ([strings, ...parts]: Sql): string => String.raw({ raw: strings }, ...parts);
+export const textOf = ([strings, ...parts]: SqlTemplate): string => String.raw({ raw: strings }, ...parts);
 
 /** `@deadline` of a deciding statement, always its last parameter: set at run time (see `deadline.ts`). */
 const DEADLINE = 'deadline';
@@ -23,7 +23,7 @@ const DEADLINE = 'deadline';
  */
 export function statement<Values = void>(name: string, text: string): (values: Values) => Query {
   const compiled = compile(text);
-  if (name !== '') STATEMENTS.add(name);
+  if (name !== '') STATEMENT_NAMES.add(name);
   return (given) => {
     const values = compiled.parameters.map((parameter) => valueIn(given, parameter, name));
     return { name, text: compiled.text, values };
@@ -37,7 +37,7 @@ function valueIn(given: unknown, property: string, statement: string): unknown {
 }
 
 /** Values of a batch that are not properties of its requests, by column. */
-export type ComputedColumns<Request> = Readonly<Record<string, (request: Request) => string | number | null>>;
+export type ComputedInputs<Request> = Readonly<Record<string, (request: Request) => string | number | null>>;
 
 const INPUT = /@input\(([^)]*)\)/;
 
@@ -49,9 +49,9 @@ const INPUT = /@input\(([^)]*)\)/;
 export function batchStatement<Request>(
   name: string,
   batchText: string,
-  computed: ComputedColumns<Request> = {},
+  computed: ComputedInputs<Request> = {},
 ): (requests: readonly Request[]) => Query {
-  if (name !== '') STATEMENTS.add(name);
+  if (name !== '') STATEMENT_NAMES.add(name);
   const [, list = ''] = INPUT.exec(batchText) ?? [];
   const columns = Array.from(
     list.matchAll(/(\w+) (\w+)/g),

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import type { AuditKind } from '../common/auditEvents.ts';
-import { CURSOR_TIME_SQL, microsOf, timeSql, whereOf } from '../common/conditions.ts';
+import { CURSOR_TIME_SQL, microsSql, timeFromMicrosSql, whereOf } from '../common/conditions.ts';
 import { transaction } from '../database/database.ts';
-import { findLong, findRow, queryPages, send } from '../database/query.ts';
+import { findExactlyOne, findLong, queryPages, send } from '../database/query.ts';
 import { statement } from '../database/statement.ts';
 
 type Whom = 'operator' | 'userId' | 'login' | 'externalId' | 'clientId' | 'clientName';
@@ -21,7 +21,7 @@ export interface AuditEvent extends Readonly<Record<Whom | What, string | null>>
 }
 
 /** An event's place. `ctid` orders events of the same time, since audit rows never move. */
-const PLACE = `${microsOf('a.at')} || '.' || btrim(a.place::text, '()')`;
+const PLACE = `${microsSql('a.at')} || '.' || btrim(a.place::text, '()')`;
 
 const CONDITIONS = {
   userId: 'a.user_id = @userId',
@@ -82,10 +82,12 @@ const MARGIN = `interval '5 minutes'`;
 const DAY_MICROS = 86_400_000_000n;
 
 // By its own id a transaction knows which others began before it.
-const findNow = findRow<void, Record<'oldest' | 'own' | 'at' | 'installation', string>>('audit-cursor-now')`
+const findNow = findExactlyOne<void, Record<'oldest' | 'own' | 'at' | 'installation', string>>(
+  'audit-cursor-now',
+)`
 select pg_snapshot_xmin(s)::text as oldest, pg_current_xact_id()::text as own,
-       ${microsOf('clock_timestamp()')}::text as at,
-       (select ${microsOf('min(applied_at)')}::text from schema_migrations) as installation
+       ${microsSql('clock_timestamp()')}::text as at,
+       (select ${microsSql('min(applied_at)')}::text from schema_migrations) as installation
   from pg_current_snapshot() s`;
 
 // A row contains the lower 32 bits of its transaction; the others follow from our own. They can be wrong for a very old row,
@@ -97,8 +99,8 @@ const find = findLong<
   `
 select * from (
   select *, @own::bigint - ((@own::bigint - xmin::text::bigint) & 4294967295) as transaction from audit_events
-   where at >= ${timeSql('@since')} - ${MARGIN}) numbered
- where (transaction >= @from::bigint or at > ${timeSql('@after')} and at <= ${timeSql('@at')})
+   where at >= ${timeFromMicrosSql('@since')} - ${MARGIN}) numbered
+ where (transaction >= @from::bigint or at > ${timeFromMicrosSql('@after')} and at <= ${timeFromMicrosSql('@at')})
    and transaction < @oldest::bigint
  order by transaction fetch first (@most::bigint) rows with ties`,
   'transaction',

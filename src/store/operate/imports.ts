@@ -3,7 +3,7 @@ import { OAuthError } from '../../rules/common/error.ts';
 import type { Client } from '../../rules/request/client.ts';
 import { type Offer, parseRequestedScope } from '../../rules/request/scopeRules.ts';
 import { sha256 } from '../../secrets/digest.ts';
-import { EVENT_GRANT, recordEvents } from '../common/auditEvents.ts';
+import { EVENT_GRANT, insertEventsSql } from '../common/auditEvents.ts';
 import { CLIENT_COLUMNS, SETTING_COLUMNS } from '../common/clients.ts';
 import { deleteSessionsOfUser } from '../common/sessions.ts';
 import { userIdSql } from '../common/users.ts';
@@ -61,7 +61,7 @@ select sha256(convert_to('client_id ' || client_id, 'UTF8'))::text as digest fro
  * Finds what the trail names as deleted, or as the former name of a user, which no import brings back; a former name of a user
  * who is there counts only without `tokens`, as another may have it. @returns true for one of such names as `login anna`
  */
-export async function findEnded(pool: pg.Pool, tokens: boolean) {
+export async function loadFormerNames(pool: pg.Pool, tokens: boolean) {
   const found = new Set<string>();
   for await (const page of queryPages<{ digest: string }>(pool, listEnded({ tokens })))
     for (const { digest } of page) found.add(digest);
@@ -142,7 +142,7 @@ export const importUsers = importStatement(
    where exists (select from compared c where c.user_id = users.user_id)
   returning user_id, login_key
 ), logged as (
-  ${recordEvents(
+  ${insertEventsSql(
     {
       kind: `case when c.user_id is not null and last is null then 'user_updated' else 'user_imported' end`,
       user_id: 'w.user_id',
@@ -214,7 +214,7 @@ export const importClients = importStatement(
   select client_id, secret_id, secret_hash from given join written using (client_id) where verified
   on conflict (client_id, secret_hash) do update set retired_at = null
 ), logged as (
-  ${recordEvents(
+  ${insertEventsSql(
     { kind: `'client_imported'`, client_id: 'client_id', operator: '@operator', detail: 'detail' },
     'given join written using (client_id)',
   )}
@@ -236,7 +236,7 @@ export const blockOtherClients = importStatement(
       where status = 'active' and client_id not in (select client_id from given) and last = 'client_imported'))
   returning client_id
 ), logged as (
-  ${recordEvents(
+  ${insertEventsSql(
     {
       kind: `'client_blocked'`,
       client_id: 'client_id',
@@ -327,7 +327,7 @@ export const importGrants = importStatement(
   insert into imported_tokens (token_hash, grant_id) select token_hash, grant_id from written
   on conflict (grant_id) do update set token_hash = excluded.token_hash
 ), logged as (
-  ${recordEvents({ kind: `'imported'`, ...EVENT_GRANT, operator: '@operator' }, 'written')}
+  ${insertEventsSql({ kind: `'imported'`, ...EVENT_GRANT, operator: '@operator' }, 'written')}
 )
 select r.n, coalesce(verdict, case when w.grant_id is null then 'skipped' when is_there then 'updated, token: scope or time'
                                    else coalesce('forced, ' || doubt, 'imported') end) as verdict

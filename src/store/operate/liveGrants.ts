@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Digest } from '../../secrets/digest.ts';
-import { CURSOR_TIME_SQL, microsOf, whereOf } from '../common/conditions.ts';
+import { CURSOR_TIME_SQL, microsSql, whereOf } from '../common/conditions.ts';
 import { GRANT_COLUMNS, type Grant, IS_LIVE } from '../common/grants.ts';
 import { findLong, queryLong, queryPages } from '../database/query.ts';
 import { batchStatement, type Query, statement } from '../database/statement.ts';
@@ -40,7 +40,7 @@ export function listGrants(pool: pg.Pool, filter: GrantFilter, limit: number | n
   const list = `${GRANT_COLUMNS}, (select login from users u where u.user_id = g.user_id) as login,
     (select external_id from users u where u.user_id = g.user_id) as "externalId",
     (select name from clients c where c.client_id = g.client_id) as "clientName",
-    ${microsOf('g.confirmed_at')} || '.' || g.grant_id as after`;
+    ${microsSql('g.confirmed_at')} || '.' || g.grant_id as after`;
   const order = `order by confirmed_at desc, grant_id limit ${limit}`;
   return queryPages<ListedGrant>(pool, select(filter, list, order));
 }

@@ -1,6 +1,6 @@
 import type { Effect } from '../../rules/account/role.ts';
 import type { Digest } from '../../secrets/digest.ts';
-import { listedBy } from '../common/conditions.ts';
+import { keysetListBy } from '../common/conditions.ts';
 import { findAll, findOne, write } from '../database/query.ts';
 
 /** A program with a token for the operators' API. */
@@ -29,7 +29,7 @@ export const insertOperator = findOne<
   values (@name, @role, @tokenHash, least(clock_timestamp() + @days::int * interval '1 day', @until))
   on conflict (name) do nothing returning ${COLUMNS}`;
 
-export const listOperators = listedBy<Operator>('name', COLUMNS, 'operators', STATUS);
+export const listOperators = keysetListBy<Operator>('name', COLUMNS, 'operators', STATUS);
 
 export const findOperators = findAll<void, Operator>('operator-find-all')`
   select ${COLUMNS} from operators order by name`;

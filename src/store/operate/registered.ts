@@ -1,5 +1,5 @@
 import type { Status } from '../../rules/request/client.ts';
-import { listedBy } from '../common/conditions.ts';
+import { keysetListBy } from '../common/conditions.ts';
 import type { Database } from '../database/database.ts';
 import { findLong, findOne, write } from '../database/query.ts';
 
@@ -38,7 +38,7 @@ const RESOURCE_COLUMNS = 'resource_id as "resourceId", name, status';
 export const findResource = findOne<Pick<Resource, 'resourceId'>, Resource>('resource-find')`
   select ${RESOURCE_COLUMNS} from resources where resource_id = @resourceId`;
 
-export const listResources = listedBy<Resource>('resource_id', RESOURCE_COLUMNS, 'resources');
+export const listResources = keysetListBy<Resource>('resource_id', RESOURCE_COLUMNS, 'resources');
 
 /** @returns the number inserted: none if the id is taken */
 export const insertResource = write<Pick<Resource, 'resourceId' | 'name'>>('resource-insert')`

@@ -6,9 +6,9 @@ import type { Database } from '../database/database.ts';
 import {
   executeLong,
   findAll,
+  findExactlyOne,
   findLong,
   findOne,
-  findRow,
   queryLong,
   send,
   write,
@@ -40,9 +40,10 @@ const PARTITIONS = `(
 const MONTHS_LEFT = `(select count(*)::int from ${PARTITIONS} where month > ${THIS_MONTH})`;
 
 /** Sizes, such as `12 MB`, of all and of last month's partition, and the number of future ones. @throws without an audit trail */
-export const findTrailFacts = findRow<void, { size: string; lastMonth: string | null; monthsAhead: number }>(
-  '',
-)`
+export const findTrailFacts = findExactlyOne<
+  void,
+  { size: string; lastMonth: string | null; monthsAhead: number }
+>('')`
 select pg_size_pretty((select sum(pg_total_relation_size(relid)) from pg_partition_tree('audit_events'))) as size,
        (select pg_size_pretty(pg_total_relation_size(id)) from ${PARTITIONS}
          where month = ${THIS_MONTH} - interval '1 month') as "lastMonth",
@@ -52,7 +53,7 @@ select pg_size_pretty((select sum(pg_total_relation_size(relid)) from pg_partiti
 export type SchemaFacts = Readonly<Record<'schemaVersion' | 'monthsAhead', number>>;
 
 /** @throws without an audit trail */
-export const findSchemaFacts = findRow<void, SchemaFacts>('schema-facts')`
+export const findSchemaFacts = findExactlyOne<void, SchemaFacts>('schema-facts')`
   select (select max(version)::int from schema_migrations) as "schemaVersion", ${MONTHS_LEFT} as "monthsAhead"`;
 
 // The first month without a partition, from the oldest row outside all of them to some future month. A row too old for one
@@ -69,7 +70,7 @@ select name, to_char(month, 'YYYY-MM-DD 00:00Z') as "from",
  order by month limit 1`;
 
 /** The number of events outside all months' partitions, for the owner of the tables. */
-export const countStrays = findRow<void, { readonly strays: number }>('')`
+export const countStrays = findExactlyOne<void, { readonly strays: number }>('')`
   select count(*)::int as strays from audit_events_rest`;
 
 /** Makes the trail's missing partitions, if the tables are ours. @returns their names; `busy` if a reader prevented others */
@@ -127,7 +128,7 @@ export async function pruneAuditPartitions(pool: pg.Pool, months: number, operat
 
 // In a subquery the clock is read once, so that only old partitions are read.
 /** The number of rows that this would drop, and their months, such as `2026-10, 2026-11`; null for none. */
-export const findPrunable = findLong<{ months: number }, { rows: number; months: string | null }>('')`
+export const countPrunableEvents = findLong<{ months: number }, { rows: number; months: string | null }>('')`
 select coalesce(sum(rows), 0)::float8 as rows, string_agg(month, ', ' order by month) as months from (
   select to_char(at at time zone 'UTC', 'YYYY-MM') as month, count(*) as rows from audit_events
    where at < (select (${THIS_MONTH} - make_interval(months => @months)) at time zone 'UTC') group by 1) old`;

@@ -4,9 +4,9 @@ import type pg from 'pg';
 import { traitsOf } from '../database/connection.ts';
 import type { Database } from '../database/database.ts';
 import { standbyError } from '../database/errors.ts';
-import { findAll, findRow } from '../database/query.ts';
+import { findAll, findExactlyOne } from '../database/query.ts';
 
-const findState = findRow<void, { readOnly: boolean }>('health-tables')`
+const findState = findExactlyOne<void, { readOnly: boolean }>('health-tables')`
   select current_setting('transaction_read_only') = 'on' as "readOnly"
     from (select) one left join (select from clients limit 0) ours on true`;
 
@@ -23,7 +23,7 @@ type ServerFacts = Readonly<Record<'version' | 'encoding' | 'synchronousCommit' 
   Readonly<Record<'isStandby' | 'readOnly' | 'fsync' | 'fullPageWrites', boolean>> &
   Readonly<Record<'versionNumber' | 'skewSeconds', number>>;
 
-const findServerFacts = findRow<{ now: number }, ServerFacts>('')`
+const findServerFacts = findExactlyOne<{ now: number }, ServerFacts>('')`
   select current_setting('server_version_num')::int as "versionNumber",
          current_setting('server_version') as version,
          current_setting('server_encoding') as encoding,

@@ -16,7 +16,7 @@ interface Broken {
   readonly level: 'ok' | 'advice' | 'error';
 }
 
-export async function readInvariants() {
+export async function loadInvariantQueries() {
   const statements = (await readFile(FILE, 'utf8')).replaceAll(/^--.*\n/gm, '').split(/;$/m);
   const settings = statements.filter((text) => /^\s*set /.test(text));
   const questions = statements.filter((text) => /^\s*with checks /.test(text));
@@ -31,7 +31,7 @@ export async function readInvariants() {
 
 /** Checks all rows, while servers run. @param seconds per statement: a slower one leaves its checks unread */
 export async function findBroken(pool: pg.Pool, seconds: number): Promise<Broken[]> {
-  const { settings, questions } = await readInvariants();
+  const { settings, questions } = await loadInvariantQueries();
   const found: Broken[] = [];
   for (const { checks, text } of questions) {
     const rows = await transaction(pool, async (connection) => {

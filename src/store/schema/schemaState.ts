@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { MIGRATION_LOCK_MS } from '../../rules/common/timeouts.ts';
 import { type Database, transaction, type Work } from '../database/database.ts';
 import { codeOf, LOCK_NOT_AVAILABLE } from '../database/errors.ts';
-import { executeLong, findRow, lockForTransaction, send } from '../database/query.ts';
+import { executeLong, findExactlyOne, lockForTransaction, send } from '../database/query.ts';
 
 export const FOLDER = new URL('../../../migrations/', import.meta.url);
 
@@ -26,11 +26,13 @@ export async function listMigrations() {
 }
 
 /** By a column, because other programs have tables of this name. */
-const findSchema = findRow<void, { found: boolean }>('schema-exists')`
+const findSchema = findExactlyOne<void, { found: boolean }>('schema-exists')`
   select exists (select from pg_attribute
                   where attrelid = to_regclass('schema_migrations') and attname = 'applied_at') as found`;
 /** `oldest`: the oldest build that later migrations than `known` allow; null without any. */
-const findVersion = findRow<{ known: number }, { version: number; oldest: number | null }>('schema-version')`
+const findVersion = findExactlyOne<{ known: number }, { version: number; oldest: number | null }>(
+  'schema-version',
+)`
   select coalesce(max(version), 0)::int as version,
          max(coalesce(oldest_build, version)) filter (where version > @known) as oldest from schema_migrations`;
 

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { recordAct } from '../common/auditEvents.ts';
 import type { Database } from '../database/database.ts';
-import { findAll, findOne, findRow, send } from '../database/query.ts';
+import { findAll, findExactlyOne, findOne, send } from '../database/query.ts';
 import { withMigrationLock } from './schemaState.ts';
 
 /**
@@ -112,7 +112,7 @@ const findPlace = findOne<{ role: string }, { schema: string; database: string; 
     from pg_roles r, pg_class c, pg_database d
    where r.rolname = @role and c.oid = 'audit_events'::regclass and datname = current_database()`;
 
-const findColumns = findRow<{ table: string; clocked: string | null }, { columns: string }>('')`
+const findColumns = findExactlyOne<{ table: string; clocked: string | null }, { columns: string }>('')`
   select string_agg(quote_ident(attname), ', ') as columns from pg_attribute
    where attrelid = @table::regclass and attnum > 0 and not attisdropped and attname is distinct from @clocked`;
 

@@ -5,13 +5,13 @@ import { findAll } from '../database/query.ts';
  * What all servers and commands of a database have in common. `currency` (ISO 4217) stays, because stored limits are sums without
  * one. `catalogue` (a digest) and `default_limit` (`DAYS,SUM`) are those of the server that started last.
  */
-export type Settings = Readonly<Record<'currency' | 'catalogue' | 'default_limit', string>>;
+export type SharedSettings = Readonly<Record<'currency' | 'catalogue' | 'default_limit', string>>;
 
 const find = findAll<void, { name: string; value: string }>('settings-find')`
   select name, value from settings`;
 
 /** Empty before the first start. */
-export async function findSettings(db: Database): Promise<Partial<Settings>> {
+export async function findSettings(db: Database): Promise<Partial<SharedSettings>> {
   return Object.fromEntries((await find(db)).map(({ name, value }) => [name, value]));
 }
 
@@ -23,12 +23,12 @@ const keep = findAll<{ settings: string }, { name: string }>('settings-keep')`
   returning name`;
 
 /** Stores settings, but none beside another currency. @returns the variables whose values are new */
-export async function saveSettings(db: Database, settings: Settings): Promise<string[]> {
+export async function saveSettings(db: Database, settings: SharedSettings): Promise<string[]> {
   return (await keep(db, { settings: JSON.stringify(settings) })).map(({ name }) => name.toUpperCase());
 }
 
 /** The variables that differ from the stored settings. */
-export function differing(own: Settings, stored: Partial<Settings>): string[] {
-  const names = Object.keys(own) as (keyof Settings)[];
+export function differing(own: SharedSettings, stored: Partial<SharedSettings>): string[] {
+  const names = Object.keys(own) as (keyof SharedSettings)[];
   return names.filter((name) => (stored[name] ?? own[name]) !== own[name]).map((name) => name.toUpperCase());
 }

@@ -1,11 +1,11 @@
 import type { Caller } from '../../rules/common/caller.ts';
 import type { Digest } from '../../secrets/digest.ts';
 import {
-  CALLER_INPUT,
-  CALLER_VALUES,
+  CALLER_FROM_COLUMNS,
+  CALLER_INPUT_COLUMNS,
+  CALLER_INPUT_VALUES,
   EVENT_GRANT,
-  EVENT_REQUEST,
-  recordEvents,
+  insertEventsSql,
 } from '../common/auditEvents.ts';
 import {
   CLIENT_IS_KNOWN_COLUMN,
@@ -83,12 +83,12 @@ export const exchangeCode = batchedDecidingStatement<ExchangeResult, ExchangeReq
   {
     client_id: ({ clientId }) => asciiOnly(clientId),
     redirect_uri: ({ redirectUri }) => asciiOnly(redirectUri),
-    ...CALLER_VALUES,
+    ...CALLER_INPUT_VALUES,
   },
 )`
 with requests as materialized (
   select * from @input(grant_id uuid, code_hash bytea, client_id text, secret_hash bytea, redirect_uri text, challenge text,
-                       token_hash bytea, ${CALLER_INPUT})
+                       token_hash bytea, ${CALLER_INPUT_COLUMNS})
 ), locked as materialized (
   select * from grants where grant_id = any (@grant_id::uuid[])
    order by grant_id for no key update
@@ -115,9 +115,9 @@ with requests as materialized (
 ), noted as (
   ${noteUse('client', 'select client_id, secret_hash from judged where first_use')}
 ), recorded_issues as (
-  ${recordEvents({ kind: `'exchanged'`, ...EVENT_GRANT, ...EVENT_REQUEST }, 'issued')}
+  ${insertEventsSql({ kind: `'exchanged'`, ...EVENT_GRANT, ...CALLER_FROM_COLUMNS }, 'issued')}
 ), recorded_replays as (
-  ${recordEvents({ kind: `'replayed'`, ...EVENT_GRANT, ...EVENT_REQUEST }, 'revoked')}
+  ${insertEventsSql({ kind: `'replayed'`, ...EVENT_GRANT, ...CALLER_FROM_COLUMNS }, 'revoked')}
 )
 select j.n::int as n,
        case when i.n is null then j.verdict else 'issued' end as verdict,

@@ -3,11 +3,11 @@ import type { Caller } from '../../rules/common/caller.ts';
 import type { Digest } from '../../secrets/digest.ts';
 import { emit } from '../../signals/events.ts';
 import {
-  CALLER_INPUT,
-  CALLER_VALUES,
-  EVENT_CALLER,
+  CALLER_FROM_PARAMETERS,
+  CALLER_INPUT_COLUMNS,
+  CALLER_INPUT_VALUES,
   EVENT_GRANT,
-  recordEvents,
+  insertEventsSql,
 } from '../common/auditEvents.ts';
 import { IS_LIVE } from '../common/grants.ts';
 import {
@@ -43,7 +43,7 @@ with ${tables} locked as (
     from locked, moment where g.grant_id = locked.grant_id and g.revoked_at is null and not late
   returning g.grant_id, g.user_id, g.client_id, g.instance_name, g.scope
 ), recorded as (
-  ${recordEvents({ kind: `'${kind}'`, ...EVENT_GRANT, ...by }, 'revoked')}
+  ${insertEventsSql({ kind: `'${kind}'`, ...EVENT_GRANT, ...by }, 'revoked')}
 )
 select ${result}, late from moment ${from}`;
 
@@ -52,7 +52,7 @@ type OneOfUser = Caller & { readonly userId: string; readonly grantId: string };
 const ofUser = decidingStatement<OneOfUser, { revoked: boolean }>('grant-revoke-of-user')`${revocation({
   kind: 'revoked_by_user',
   where: 'user_id = @userId and grant_id = @grantId',
-  by: EVENT_CALLER,
+  by: CALLER_FROM_PARAMETERS,
   result: 'exists (select from revoked) as revoked',
 })}`;
 
@@ -75,7 +75,7 @@ const allOfUser = decidingStatement<AllOfUser, { hasMore: boolean; revoked: numb
   where: `grant_id = any (array(
     select grant_id from (select * from grants where user_id = @userId offset 0) g
      where (@clientId::text is null or client_id = @clientId) and ${IS_LIVE} order by grant_id limit ${MAX_GRANTS_A_STATEMENT}))`,
-  by: EVENT_CALLER,
+  by: CALLER_FROM_PARAMETERS,
   result: `(select count(*) from locked) = ${MAX_GRANTS_A_STATEMENT} as "hasMore", (select count(*)::int from revoked) as revoked`,
 })}`;
 
@@ -103,12 +103,12 @@ const byToken = batchedDecidingStatement<
   TokenRevocation
 >('grant-revoke-by-token', ({ grantId }) => grantId, {
   client_id: ({ clientId }) => clientId && asciiOnly(clientId),
-  ...CALLER_VALUES,
+  ...CALLER_INPUT_VALUES,
 })`${revocation({
   kind: 'revoked_by_application',
   tables: `requests as materialized (
   select r.*, r.client_id is null or not (${IS_UNKNOWN_OR_BLOCKED} or ${SECRET_IS_WRONG}) as authenticated, ${CLIENT_IS_KNOWN_COLUMN}
-    from (select * from @input(grant_id uuid, token_hash bytea, client_id text, secret_hash bytea, ${CALLER_INPUT})) r
+    from (select * from @input(grant_id uuid, token_hash bytea, client_id text, secret_hash bytea, ${CALLER_INPUT_COLUMNS})) r
   ${JOIN_CLIENT}
 ),`,
   where: `grant_id = any (@grant_id::uuid[]) and exists (

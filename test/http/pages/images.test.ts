@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { logoOf } from '../../../src/config/operatorFiles.ts';
+import { parseLogo } from '../../../src/config/operatorFiles.ts';
 import { BUILT_IN_BRAND } from '../../../src/rules/face/brand.ts';
 import type { Logo } from '../../../src/rules/face/logo.ts';
 import { changeClient } from '../../support/operators.ts';
 import { png, svg } from '../../support/pictures.ts';
 import { useServer } from '../../support/server.ts';
 
-const brandLogo = logoOf(svg('<script>alert(1)</script><circle r="9"/>'));
+const brandLogo = parseLogo(svg('<script>alert(1)</script><circle r="9"/>'));
 const path = `/oauth/brand/logo-${brandLogo.file}`;
 const server = await useServer({ brand: { ...BUILT_IN_BRAND, logo: { ...brandLogo, path } } });
 const { pool } = server.database;
@@ -37,7 +37,7 @@ async function expectNone(answer: Response): Promise<void> {
   expect(answer.headers.get('cache-control')).toBe('no-store');
 }
 
-const [drawn, taken] = [logoOf(svg()), logoOf(png(64, 64))];
+const [drawn, taken] = [parseLogo(svg()), parseLogo(png(64, 64))];
 const { clientId } = await server.createClient({ logo: drawn });
 const { clientId: other } = await server.createClient({ logo: taken });
 const { clientId: none } = await server.createClient();
@@ -73,7 +73,7 @@ describe('the logo of an application', () => {
   const change = (logo: Logo | null) => changeClient(pool, clientId, { logo }, 'tests');
 
   it('has another URL after a change, and no URL after its removal', async () => {
-    const next = logoOf(svg('<rect width="3" height="4"/>'));
+    const next = parseLogo(svg('<rect width="3" height="4"/>'));
     await change(next);
     await expectImage(await get(`/oauth/logo/${clientId}-${next.file}`), SVG, next.body);
     await change(null);
@@ -90,7 +90,7 @@ describe('the logo of an application', () => {
     await expectImage(await get(address), SVG, drawn.body);
     // 256 others displace it.
     for (let count = 0; count < 256; count += 1) {
-      const other = logoOf(svg(`<desc>${count}</desc>`));
+      const other = parseLogo(svg(`<desc>${count}</desc>`));
       const { clientId: another } = await server.createClient({ logo: other });
       await expectImage(await get(`/oauth/logo/${another}-${other.file}`), SVG, other.body);
     }

@@ -8,7 +8,12 @@ import { refused } from './user.ts';
 export type RunLimited = <Result>(exchange: () => Promise<Result>) => Promise<Result>;
 
 /** The claims of an answer; null if the user did not sign in there. The library checks `state`, `iss`, `nonce`, `aud`, `exp`. */
-export async function claimsOf(provider: Provider, signIn: PendingSignIn, url: URL, runLimited: RunLimited) {
+export async function redeemProviderCode(
+  provider: Provider,
+  signIn: PendingSignIn,
+  url: URL,
+  runLimited: RunLimited,
+) {
   const { openid, configuration } = await provider.client();
   const { state: expectedState, nonce: expectedNonce, verifier: pkceCodeVerifier } = signIn;
   const checks = { expectedState, expectedNonce, pkceCodeVerifier, idTokenExpected: true };

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Caller } from '../../../rules/common/caller.ts';
 import { PROVIDER_SIGN_IN_MS } from '../../../rules/common/lifetimes.ts';
-import { networkOf } from '../../../rules/common/network.ts';
+import { rateLimitNetworkOf } from '../../../rules/common/network.ts';
 import { emit } from '../../../signals/events.ts';
 import { limitFailures } from '../../common/failureLimit.ts';
 import { ProviderAwayError } from '../../common/provider.ts';
@@ -27,7 +27,7 @@ export class ExchangeLimiter {
 
   /** @param user of a known device @throws {OAuthError} for an old state or many refusals; {@link ProviderAwayError} if busy */
   async run<Result>(caller: Caller, user: string | null, state: string, exchange: () => Promise<Result>) {
-    const key = user ?? networkOf(caller.address);
+    const key = user ?? rateLimitNetworkOf(caller.address);
     const places = user === null ? MAX_EXCHANGES_AT_ONCE - TENTH : MAX_EXCHANGES_AT_ONCE;
     if (this.#noteRefused(key, 0) > 0) {
       emit('throttle', 'failures');

@@ -19,7 +19,12 @@ import { knownDevice, newDeviceCookie } from '../device.ts';
 import { openSession, type SentCookies } from '../session.ts';
 
 /** The user with this `sub`, by the provider's present name, but never one of the same login: logins are not the provider's. */
-export async function userOf(context: Context, provider: Provider, answer: ProviderAnswer, caller: Caller) {
+export async function findOrCreateUser(
+  context: Context,
+  provider: Provider,
+  answer: ProviderAnswer,
+  caller: Caller,
+) {
   const { sub: externalId } = answer;
   if (!passes(checkExternalId, externalId))
     throw refused('sign_in_user_unusable', 'the sub is not a valid external id: 1 to 255 visible characters');
@@ -101,7 +106,7 @@ export function refused(ruleId: OAuthRuleId, rule: string) {
 }
 
 /** Opens a session for the user of an answer. @throws {OAuthError} for a user who is blocked */
-export async function openFor(
+export async function openProviderSession(
   context: Context,
   provider: Provider,
   claims: ProviderAnswer,
@@ -109,7 +114,7 @@ export async function openFor(
   caller: Caller,
 ) {
   const { sub: externalId } = claims;
-  const { userId, login, status } = await userOf(context, provider, claims, caller);
+  const { userId, login, status } = await findOrCreateUser(context, provider, claims, caller);
   // The external id has the place of the password hash: a browser is known once its user has signed in at the provider.
   const key = loginKey(login);
   const device = await knownDevice(context, 'password', key, cookies.device, async () => externalId);

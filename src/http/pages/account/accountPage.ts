@@ -45,7 +45,7 @@ interface Fields extends AccountPageHead, Banner {
 export const ACCOUNT_PAGE: Page<Fields> = { name: 'account' };
 
 /** The parameters of a part, in the address and in forms. */
-export const PART = ['application', 'older', 'search'];
+export const ACCOUNT_PAGE_PARAMETERS = ['application', 'older', 'search'];
 
 /** A user's connected applications; without a session the sign-in page. */
 export async function showAccount(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -55,7 +55,9 @@ export async function showAccount(request: FastifyRequest, reply: FastifyReply):
   const locale = pageLanguageOf(request);
   const { account } = locale.texts;
   const query = queryParameters(request);
-  const [application = '', older = '', search = ''] = PART.map((name) => query.find(name)?.trim());
+  const [application = '', older = '', search = ''] = ACCOUNT_PAGE_PARAMETERS.map((name) =>
+    query.find(name)?.trim(),
+  );
   const part = { application, older, search };
   const last = lastOutcome(reply, ACCOUNT);
   const [page, warnings, stopped] = await Promise.all([

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { findPasswordForm } from '../../../flows/account/changePassword.ts';
 import type { Session } from '../../../flows/signIn/session.ts';
 import { formErrorFor } from '../formErrors.ts';
-import { type Page, paymentPasswordName } from '../page.ts';
+import { type Page, paymentPasswordUsername } from '../page.ts';
 import { showPage } from '../views.ts';
 import { type AccountPageHead, accountPageHead } from './accountPages.ts';
 
@@ -35,7 +35,7 @@ export function showPasswordPage(
   return showPage(reply, PASSWORD_PAGE, {
     ...accountPageHead(session, reply),
     which,
-    keptAs: which === 'payment-password' ? paymentPasswordName(session.user) : session.user.login,
+    keptAs: which === 'payment-password' ? paymentPasswordUsername(session.user) : session.user.login,
     asked: form.currentKind === 'password' ? 'password' : 'payment-password',
     formToken: form.formToken,
     error: failed?.error ?? null,

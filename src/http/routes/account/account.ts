@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { disconnect, stopEverything } from '../../../flows/account/disconnect.ts';
-import { seeAll, seeWarnings } from '../../../flows/account/warnings.ts';
+import { markAllSeen, seeWarnings } from '../../../flows/account/warnings.ts';
 import type { Context } from '../../../flows/common/context.ts';
 import { callerOf } from '../../../listener/caller.ts';
 import { readCookie, setCookie } from '../../browser/cookies.ts';
 import { ACCOUNT } from '../../browser/language.ts';
 import { rememberOutcome } from '../../browser/outcomes.ts';
 import { seeOther, withQuery } from '../../browser/redirects.ts';
-import { PART, showAccount } from '../../pages/account/accountPage.ts';
+import { ACCOUNT_PAGE_PARAMETERS, showAccount } from '../../pages/account/accountPage.ts';
 import { addAccountForm } from '../../pages/account/accountPages.ts';
 import { showHistory } from '../../pages/account/historyPage.ts';
 import { SECURITY_PATH } from '../../pages/account/securityPage.ts';
@@ -28,7 +28,7 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
       const { outcome } = await disconnect(context, session, sent, callerOf(reply.request));
       if (outcome === 'too_many') refuseDecision(reply, ACCOUNT);
       else rememberOutcome(reply, outcome, ACCOUNT, { typed: [form.get('what') ?? ''] });
-      return withQuery(ACCOUNT, form.only(PART));
+      return withQuery(ACCOUNT, form.only(ACCOUNT_PAGE_PARAMETERS));
     });
   }
 
@@ -47,7 +47,7 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
     if (outcome === 'too_many') refuseDecision(reply, STOP_PATH, 'not_stopped');
     if (outcome !== 'pressed') return STOP_PATH;
     // Who stops everything has answered all warnings.
-    setCookie(reply, 'seen', await seeAll(context, session, readCookie(request, 'seen')));
+    setCookie(reply, 'seen', await markAllSeen(context, session, readCookie(request, 'seen')));
     rememberOutcome(reply, outcome, ACCOUNT);
     return ACCOUNT;
   });

@@ -9,7 +9,7 @@ import { FORM_OPTIONS, isFromOwnPage, sessionOf } from '../../browser/forms.ts';
 import { parseReturnPath } from '../../browser/language.ts';
 import { redirectToRequest, seeOther } from '../../browser/redirects.ts';
 import { showConsent } from '../../pages/consentPage.ts';
-import { showFull } from '../../pages/noticePage.ts';
+import { showTooManyInstances } from '../../pages/noticePage.ts';
 import { showSignIn } from '../../pages/signInPage.ts';
 import { bodyParameters, queryParameters } from '../../request/parameters.ts';
 
@@ -19,7 +19,7 @@ export function authorizeRoutes(app: FastifyInstance, context: Context): void {
   app.get('/oauth/authorize', async (request, reply) => {
     const step = await authorize(context, queryParameters(request), readCookies(request));
     if (step.step === 'sign-in') return showSignIn(reply, step);
-    if (step.step === 'full') return showFull(reply, step.authorizationRequest);
+    if (step.step === 'full') return showTooManyInstances(reply, step.authorizationRequest);
     return showConsent(reply, step);
   });
 

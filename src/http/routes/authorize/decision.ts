@@ -3,7 +3,7 @@ import { loadWithSession } from '../../../flows/authorize/authorize.ts';
 import { confirmPayment, confirmStep, takesPassword } from '../../../flows/authorize/confirmPayment.ts';
 import { type DecisionOutcome, decide, findReceipt } from '../../../flows/authorize/decide.ts';
 import { type Choice, limitsToLower } from '../../../flows/authorize/decisionForms.ts';
-import { rememberSession } from '../../../flows/signIn/seenWarnings.ts';
+import { markOwnSession } from '../../../flows/signIn/seenWarnings.ts';
 import { callerOf } from '../../../listener/caller.ts';
 import type { AuthorizationRequest } from '../../../rules/request/authorizationRequest.ts';
 import { emit } from '../../../signals/events.ts';
@@ -13,7 +13,7 @@ import { forgetOutcome, lastOutcome, type OutcomeNote, rememberOutcome } from '.
 import { decisionPath, redirectToRequest, seeOther } from '../../browser/redirects.ts';
 import { showConfirm } from '../../pages/confirmPage.ts';
 import { refuseAttempt, refuseDecision, refuseForm } from '../../pages/formErrors.ts';
-import { showFull } from '../../pages/noticePage.ts';
+import { showTooManyInstances } from '../../pages/noticePage.ts';
 import { showReceipt } from '../../pages/receiptPage.ts';
 import { queryParameters } from '../../request/parameters.ts';
 
@@ -51,7 +51,7 @@ async function showConfirmation(request: FastifyRequest, reply: FastifyReply): P
     const earlier = pending && (await findReceipt(context, pending, decision));
     return backUnanswered(reply, authorizationRequest, earlier ? 'spent' : 'not_decided');
   }
-  if (!step.mayHold) return showFull(reply, authorizationRequest);
+  if (!step.mayHold) return showTooManyInstances(reply, authorizationRequest);
   if (step.user.hasPaymentPassword || !takesPassword(context)) return showConfirm(reply, step);
   rememberOutcome(reply, 'needsPassword', authorizationRequest, { form: '/oauth/consent' });
   return redirectToRequest(reply, authorizationRequest);
@@ -72,7 +72,7 @@ async function receiveConfirmation(request: FastifyRequest, reply: FastifyReply)
   }
   if (result.deviceCookie !== undefined) {
     setCookie(reply, 'paymentDevice', result.deviceCookie);
-    setCookie(reply, 'seen', rememberSession(pending.session, readCookie(request, 'seen')));
+    setCookie(reply, 'seen', markOwnSession(pending.session, readCookie(request, 'seen')));
   }
   return answerDecision(reply, authorizationRequest, result);
 }
