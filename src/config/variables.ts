@@ -111,7 +111,9 @@ export const VARIABLES = {
     )
     .transform((value) => (/^\d+$/.test(value) ? Number(value) : list(value)))
     .optional()
-    .describe('number of reverse proxies, or their addresses and networks, that may set `X-Forwarded-*`'),
+    .describe(
+      'number of reverse proxies, or their addresses and networks, whose `X-Forwarded-For` is believed; no other header is',
+    ),
   METRICS_PORT: wholeNumber(1, 65535).optional().meta({
     description: 'a separate port for `/metrics`, at `HOST`; each replica on a machine needs its own',
     unset: '`/metrics` at `PORT`',

@@ -1,4 +1,5 @@
-// Lifetimes of issued and stored things, with unit and reason, by the database's clock. Time limits of a request are in
+// Lifetimes of issued and stored things, with unit and reason, by the database's clock; of sign-in forms, sign-ins at a provider
+// and known devices by the server's. Time limits of a request are in
 // `timeouts.ts`, of arriving requests and of connections in `listener/`.
 
 const MINUTE_MS = 60 * 1_000;
@@ -14,7 +15,7 @@ export const MAX_SESSION_HOURS = 12;
 
 /** A consent form: time to read it twice. A later one is shown again. */
 export const CONSENT_FORM_MS = 15 * MINUTE_MS;
-/** Allow or Reject, from the press to its confirmation and its receipt. */
+/** Allow or Reject, from the press to its confirmation; its receipt, from then on, as long again. */
 export const CONFIRMATION_MS = 15 * MINUTE_MS;
 /** Any other form of a session: as long as the longest session, whose end decides. */
 export const SESSION_FORM_MS = MAX_SESSION_HOURS * 60 * MINUTE_MS;

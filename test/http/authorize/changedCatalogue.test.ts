@@ -71,6 +71,15 @@ describe('a page loaded before the operator changed the catalogue', () => {
     expect(await rowsOf(database)).not.toBe(rows);
   });
 
+  it.each(['allow', 'reject'] as const)('leads to %s only an error once a right is gone', async (choice) => {
+    const { client, user, agent } = await actorsAt(server);
+    const page = await reachConsent(agent, requestOf(client, { scope: 'statements:read' }), user);
+    const rows = await rowsOf(database);
+    const other = copyOf(agent, builtIn.baseUrl);
+    expectErrorPage(await press(other, page, choice), 'invalid_scope');
+    expect(await rowsOf(database)).toBe(rows);
+  });
+
   it.each([
     ['the words of a right', 'statements:read', reworded, 'lose your account'],
     ['the words for a source of money', 'payment-shop.limit(7,100)', banking, 'your current account'],
