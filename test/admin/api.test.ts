@@ -49,22 +49,20 @@ describe('an application in the operators’ API', () => {
   });
 });
 
-describe('what an operator brings along', () => {
-  it('is a user’s id at the provider, with which no password is needed', async () => {
-    const user = { login: 'vera', name: 'Vera', external_id: 'sub-42' };
-    expect((await call('POST /v1/users', user)).status).toBe(201);
-    const shown = (await call('GET /v1/users/vera')).body;
-    expect(shown).toMatchObject(user);
-    const { rows } = await pool.query('select password_hash from users where login = $1', ['vera']);
-    expect(rows).toEqual([{ password_hash: null }]);
-    const twin = { login: 'vera2', name: 'Vera', external_id: 'sub-42' };
-    expect(await call('POST /v1/users', twin)).toMatchObject(problem(409, { rule: 'state' }));
-    expect((await call('GET /v1/users/vera2')).status).toBe(404);
-    const neither = await call('POST /v1/users', { login: 'vera3', name: 'Vera' });
-    expect(neither).toMatchObject(problem(422, { field: 'password' }));
-    const bad = await call('POST /v1/users', { ...twin, external_id: ' x' });
-    expect(bad).toMatchObject(problem(422, { field: 'external_id' }));
-  });
+it('a user in the operators’ API can have an id at the provider, and then needs no password', async () => {
+  const user = { login: 'vera', name: 'Vera', external_id: 'sub-42' };
+  expect((await call('POST /v1/users', user)).status).toBe(201);
+  const shown = (await call('GET /v1/users/vera')).body;
+  expect(shown).toMatchObject(user);
+  const { rows } = await pool.query('select password_hash from users where login = $1', ['vera']);
+  expect(rows).toEqual([{ password_hash: null }]);
+  const twin = { login: 'vera2', name: 'Vera', external_id: 'sub-42' };
+  expect(await call('POST /v1/users', twin)).toMatchObject(problem(409, { rule: 'state' }));
+  expect((await call('GET /v1/users/vera2')).status).toBe(404);
+  const neither = await call('POST /v1/users', { login: 'vera3', name: 'Vera' });
+  expect(neither).toMatchObject(problem(422, { field: 'password' }));
+  const bad = await call('POST /v1/users', { ...twin, external_id: ' x' });
+  expect(bad).toMatchObject(problem(422, { field: 'external_id' }));
 });
 
 describe('the operators’ API', () => {

@@ -7,7 +7,6 @@ const admin = await useAdmin();
 const { call, database, logLines } = admin;
 const own = await admin.tokenFor('destroys');
 
-/** @param what method and path @param body as it is sent */
 const send = async (what: string, body?: string | Uint8Array<ArrayBuffer>, type = 'application/json') => {
   const [method = '', path = ''] = what.split(' ');
   const headers = { authorization: `Bearer ${own}`, ...(body !== undefined && { 'content-type': type }) };
@@ -175,16 +174,17 @@ describe('an invalid operator request', () => {
   });
 });
 
-describe('an unreadable operator request', () => {
-  const head = (line: string, more: string) => `${line} HTTP/1.1\r\n${more}\r\n\r\n`;
+const head = (line: string, more: string) => `${line} HTTP/1.1\r\n${more}\r\n\r\n`;
 
-  it.each([
-    ['a bad Content-Length', head('POST /v1/clients', 'Host: x\r\nContent-Length: x'), 400, 'POST'],
-    ['no Host', head('GET /v1/clients', 'A: b'), 400, 'GET'],
-    ['no request line', 'hello\r\n\r\n', 400, 'GET'],
-    ['a compressed body', head('POST /v1/clients', 'Host: x\r\nContent-Encoding: gzip'), 415, 'POST'],
-    ['CONNECT', head('CONNECT x:1', 'Host: x:1'), 400, 'GET'],
-  ])('gets a problem and a line in the log: %s', async (_what, bytes, status, method) => {
+it.each([
+  ['a bad Content-Length', head('POST /v1/clients', 'Host: x\r\nContent-Length: x'), 400, 'POST'],
+  ['no Host', head('GET /v1/clients', 'A: b'), 400, 'GET'],
+  ['no request line', 'hello\r\n\r\n', 400, 'GET'],
+  ['a compressed body', head('POST /v1/clients', 'Host: x\r\nContent-Encoding: gzip'), 415, 'POST'],
+  ['CONNECT', head('CONNECT x:1', 'Host: x:1'), 400, 'GET'],
+])(
+  'an unreadable operator request gets a problem and a line in the log: %s',
+  async (_what, bytes, status, method) => {
     const { answers } = await converse(admin.url, bytes);
     expect(answers).toMatchObject([{ status }]);
     const [{ headers, body } = {}] = answers;
@@ -197,19 +197,17 @@ describe('an unreadable operator request', () => {
     });
     const line = JSON.parse(logLines.at(-1) ?? '');
     expect(line).toMatchObject({ ref: reference, method, status, rule_id: 'unreadable_request' });
-  });
-});
+  },
+);
 
-describe('the log of operators’ requests', () => {
-  it('has a line for each request, with the operator, and without values of its fields [admin-badInput-3]', async () => {
-    const login = 'vera.ivanova';
-    await call(`GET /v1/users/${login}?x=${login}`, undefined, own);
-    await call('POST /v1/users', { login, name: login, password: login }, own);
-    await expect.poll(() => logLines.length).toBeGreaterThan(1);
-    expect(logLines.slice(-2).map((line) => JSON.parse(line))).toMatchObject([
-      { operator: 'destroys 2', method: 'GET', path: '/v1/users/:login', status: 422 },
-      { method: 'POST', path: '/v1/users', status: 422, rule_id: 'refused_value' },
-    ]);
-    expect(logLines.join('')).not.toContain(login);
-  });
+it('the log has a line for each operator’s request, with the operator, and without values of its fields [admin-badInput-3]', async () => {
+  const login = 'vera.ivanova';
+  await call(`GET /v1/users/${login}?x=${login}`, undefined, own);
+  await call('POST /v1/users', { login, name: login, password: login }, own);
+  await expect.poll(() => logLines.length).toBeGreaterThan(1);
+  expect(logLines.slice(-2).map((line) => JSON.parse(line))).toMatchObject([
+    { operator: 'destroys 2', method: 'GET', path: '/v1/users/:login', status: 422 },
+    { method: 'POST', path: '/v1/users', status: 422, rule_id: 'refused_value' },
+  ]);
+  expect(logLines.join('')).not.toContain(login);
 });

@@ -24,7 +24,6 @@ function operationOf(id: string): Described {
   return operation;
 }
 
-/** Makes a user, an application that the user authorized, a resource server and an operator. */
 export async function makeThings({ server, ...api }: DescribedServer): Promise<Things> {
   const [user, client] = [await server.createUser(), await server.createClient()];
   const token = await obtainToken(new Agent(server.baseUrl), client, user);
@@ -57,7 +56,6 @@ export async function makeThings({ server, ...api }: DescribedServer): Promise<T
   };
 }
 
-/** New values for a request that creates or changes something. */
 function newValues(): Things {
   return {
     allow_weak: true,
@@ -88,7 +86,6 @@ function newValues(): Things {
   };
 }
 
-/** The reference of an error, after it was stored. */
 export async function makeReference({ server, ...api }: DescribedServer): Promise<string> {
   const { headers } = await new Agent(server.baseUrl).post('/oauth/token', {});
   const reference = headers.get('x-request-id') ?? '';
@@ -107,7 +104,6 @@ const ENOUGH: Readonly<Record<string, string>> = {
   usersUpdate: 'name',
 };
 
-/** A request with the required fields only. */
 export const leastRequest = (operation: Described, things: Things) =>
   rightRequest(operation, things, [ENOUGH[operation.id] ?? '']);
 

@@ -62,7 +62,6 @@ const trailOf = (column: string, id: unknown) =>
 const HOUR = 3_600_000;
 const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
 
-/** Imports a user and an application. @returns them, and what makes rows of tokens for them */
 async function ground() {
   const [user, client] = [userOf({ external_id: some('x') }), clientOf()];
   expect(await counts('user', [user])).toEqual({ imported: 1 });

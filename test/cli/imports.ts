@@ -25,7 +25,6 @@ export const clientOf = (more: Row = {}) => ({
   ...more,
 });
 
-/** A server, and commands on its database. */
 export async function useImports() {
   const server = await useServer();
   const folder = useFolder();
