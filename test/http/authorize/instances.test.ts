@@ -26,7 +26,6 @@ let { client, user, agent } = await actorsAt(server);
 const named = (instance_name: string) => requestOf(client, { instance_name });
 const open = (fields: Record<string, string>, by = agent) => by.get(linkTo(fields));
 
-/** Makes a user whose application has the maximum of live authorizations. */
 async function fill(): Promise<string[]> {
   ({ client, user, agent } = await actorsAt(server));
   const tokens = [];

@@ -32,7 +32,6 @@ const allow = (page: Answer, typed: Typed, by = agent) =>
 const reject = (page: Answer, typed: Typed) =>
   agent.submit(page, 'decision', { decision: 'reject', ...typed });
 
-/** The limit fields of a page: the value of each, and its error. */
 function fieldsOf({ body }: Answer): Record<string, [value: string, problem: string | null]> {
   const $ = cheerio.load(body);
   const fields = $('input[name^=limit_]:not([type=hidden])')
@@ -124,28 +123,26 @@ it('the address of a decision stays short enough for proxies with the most right
   expect(rows[0].scope).toContain(`p("aa","account").limit(1,${sumOf(0).toFixed(2)})`);
 });
 
-describe('an invalid sum', () => {
-  it.each([
-    [{ limit_1: '45000.01', limit_2: '3000' }, 'limit_1', 'The most you can allow here is RUB 45,000.'],
-    [{ limit_1: '1', limit_2: '3,000' }, 'limit_2', /^Use at most two digits after the decimal point\./],
-    [{ limit_1: '"><b>', limit_2: '1' }, 'limit_1', 'Enter an amount in digits, such as 2500 or 2500.50.'],
-    [{ limit_1: '1', limit_2: '0,00' }, 'limit_2', /^The amount must be more than zero\./],
-  ])('decides nothing, and is shown again as typed: %j', async (typed, wrong, problem) => {
-    const page = await consentFor();
-    const before = await rowsOf(server.database);
-    const again = await follow(agent, await allow(page, typed));
-    expect([again.status, again.page]).toEqual([200, 'consent']);
-    expect(await rowsOf(server.database)).toBe(before);
-    const shown = Object.entries(typed).map(([name, text]) => [
-      name,
-      [text, name === wrong ? expect.stringMatching(problem) : null],
-    ]);
-    expect(fieldsOf(again)).toEqual(Object.fromEntries(shown));
-    expect(again.text).toContain('Your answer was not accepted');
-    expect(server.logLines.join('')).toContain('wrong_limits');
-    const { scope } = await exchange(codeOf(await allow(again, LOWER)));
-    expect(scope).toBe(LOWERED);
-  });
+it.each([
+  [{ limit_1: '45000.01', limit_2: '3000' }, 'limit_1', 'The most you can allow here is RUB 45,000.'],
+  [{ limit_1: '1', limit_2: '3,000' }, 'limit_2', /^Use at most two digits after the decimal point\./],
+  [{ limit_1: '"><b>', limit_2: '1' }, 'limit_1', 'Enter an amount in digits, such as 2500 or 2500.50.'],
+  [{ limit_1: '1', limit_2: '0,00' }, 'limit_2', /^The amount must be more than zero\./],
+])('an invalid sum decides nothing, and is shown again as typed: %j', async (typed, wrong, problem) => {
+  const page = await consentFor();
+  const before = await rowsOf(server.database);
+  const again = await follow(agent, await allow(page, typed));
+  expect([again.status, again.page]).toEqual([200, 'consent']);
+  expect(await rowsOf(server.database)).toBe(before);
+  const shown = Object.entries(typed).map(([name, text]) => [
+    name,
+    [text, name === wrong ? expect.stringMatching(problem) : null],
+  ]);
+  expect(fieldsOf(again)).toEqual(Object.fromEntries(shown));
+  expect(again.text).toContain('Your answer was not accepted');
+  expect(server.logLines.join('')).toContain('wrong_limits');
+  const { scope } = await exchange(codeOf(await allow(again, LOWER)));
+  expect(scope).toBe(LOWERED);
 });
 
 describe('a form', () => {
