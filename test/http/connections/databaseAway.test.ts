@@ -15,7 +15,6 @@ const REQUEST = '/oauth/authorize?client_id=x';
 
 afterEach(() => server.close());
 
-/** Starts the server with a pool of its own to a new database, on a line that can be cut. */
 async function startOnLine() {
   const [database, line] = [await ownDatabase(), await openLine()];
   const pool = openDatabase(line.url(database));

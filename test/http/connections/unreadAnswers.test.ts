@@ -11,7 +11,6 @@ import { useServer } from '../../support/server.ts';
 
 const sockets = useSockets();
 
-/** Opens a connection that reads nothing until it is told to. */
 async function open(baseUrl: string): Promise<Socket> {
   const { socket } = await sockets.open(baseUrl);
   return socket.pause();

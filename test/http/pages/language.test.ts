@@ -68,7 +68,6 @@ describe('the language form', () => {
     expect(heading((await browser.get('/oauth/account')).body)).toBe('Вход в «Assent»');
   });
 
-  /** A user who has chosen Russian in a browser. */
   async function russianUser(): Promise<TestUser> {
     const owner = await server.createUser();
     const browser = new Agent(server.baseUrl);
@@ -80,7 +79,6 @@ describe('the language form', () => {
   const choose = async (browser: Agent, language: string) =>
     browser.submit(await browser.get('/oauth/account'), 'language', { language });
 
-  /** The language of the consent page for a user, in a new browser unless one is given. */
   const languageFor = async (owner: TestUser, browser = new Agent(server.baseUrl), fields = {}) =>
     (await reachConsent(browser, requestOf(client, fields), owner)).headers.get('content-language');
 
