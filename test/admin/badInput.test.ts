@@ -26,12 +26,7 @@ describe('a request without a valid operator token', () => {
     ['the Basic scheme', { authorization: 'Basic abc' }, 'no_operator', ''],
     ['an access token', { authorization: `Bearer assent_at_${'a'.repeat(64)}` }, 'invalid_token', UNKNOWN],
     ['an unknown token', { authorization: `Bearer ${VALID}${'a'.repeat(43)}` }, 'invalid_token', UNKNOWN],
-    [
-      'a token that is too long',
-      { authorization: `Bearer ${VALID}${'a'.repeat(44)}` },
-      'invalid_token',
-      UNKNOWN,
-    ],
+    ['too long a token', { authorization: `Bearer ${VALID}${'a'.repeat(44)}` }, 'invalid_token', UNKNOWN],
   ])('is refused with 401, also at unknown paths: %s', async (_what, headers, rule, error) => {
     for (const path of ['/v1/clients', '/v1/openapi.json', '/nothing']) {
       const answer = await fetch(`${admin.url}${path}`, { headers });
@@ -79,32 +74,20 @@ const NEW = 'POST /v1/clients';
 const HALF = '{"name":"A","redirect_uri":"https://a.example/","allowed_rights":["\\ud800"]}';
 
 describe('an invalid operator request', () => {
-  it.each<[what: string, status: number, field?: string | undefined, asked?: string, body?: string]>([
-    ['an unpaired surrogate in a list', 422, 'allowed_rights', NEW, HALF],
-    ['10,000 nested arrays', 400, undefined, NEW, '['.repeat(10_000) + ']'.repeat(10_000)],
-    ['10,000 unclosed arrays', 400, undefined, NEW, '['.repeat(10_000)],
-    ['10,000 nested objects', 422, 'name', NEW, `{"name":${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}}`],
-    ['the body null', 400, undefined, NEW, 'null'],
-    ['a field twice', 400, undefined, NEW, '{"name":"A","redirect_uri":"https://a.example/","name":"B"}'],
-    [
-      'a field twice, once escaped',
-      400,
-      undefined,
-      NEW,
-      '{"most":{"sum":"1","days":1,"\\u0073um":"2"},"name":"A:\\""}',
-    ],
-    [
-      'a field twice, hidden among texts',
-      400,
-      undefined,
-      NEW,
-      '{"name":"a\\":","site":":","\\u006eame":"\\\\"}',
-    ],
+  it.each<[what: string, status: number, field?: string | undefined, body?: string]>([
+    ['an unpaired surrogate in a list', 422, 'allowed_rights', HALF],
+    ['10,000 nested arrays', 400, undefined, '['.repeat(10_000) + ']'.repeat(10_000)],
+    ['10,000 unclosed arrays', 400, undefined, '['.repeat(10_000)],
+    ['10,000 nested objects', 422, 'name', `{"name":${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}}`],
+    ['the body null', 400, undefined, 'null'],
+    ['a field twice', 400, undefined, '{"name":"A","redirect_uri":"https://a.example/","name":"B"}'],
+    ['a field twice, once escaped', 400, undefined, '{"most":{"sum":"1","\\u0073um":"2"},"name":"A:\\""}'],
+    ['a field twice among texts', 400, undefined, '{"name":"a\\":","site":":","\\u006eame":"\\\\"}'],
+    ['the field __proto__', 400, undefined, '{"__proto__":{"name":"A"}}'],
     ['GET /v1/audit?client_id=x', 422, 'since'],
     ['GET /v1/audit?reference=x', 422, 'since'],
     ['GET /v1/audit?resource_id=x&limit=9', 422, 'since'],
     ['GET /v1/audit?grant_id=00000000-0000-0000-0000-000000000000', 422, 'since'],
-    ['the field __proto__', 400, undefined, NEW, '{"__proto__":{"name":"A"}}'],
     ['GET /v1/users?limit=0', 422, 'limit'],
     ['GET /v1/users?limit=1e3', 422, 'limit'],
     ['GET /v1/users?login=a&login=b', 422, 'login'],
@@ -118,8 +101,8 @@ describe('an invalid operator request', () => {
     [`GET /v1/audit/next?after=${'9'.repeat(18)}.1.1.1.1`, 400, 'after'],
     ['GET /v1/audit/next?after=1.1.1.1.1', 400, 'after'],
     ['GET /v1/nothing', 404],
-  ])('is refused, naming any wrong field: %s', async (what, status, field, asked = what, body) => {
-    const answer = await send(asked, body);
+  ])('is refused, naming any wrong field: %s', async (what, status, field, body) => {
+    const answer = await send(body === undefined ? what : NEW, body);
     expect([answer.status, answer.body.status, answer.body.field]).toEqual([status, status, field]);
     expect(answer.body.reference).toMatch(/^[0-9a-f]{10}$/);
     const { rows } = await database.pool.query('select name from clients');
@@ -135,7 +118,8 @@ describe('an invalid operator request', () => {
   it('is refused if its body is not UTF-8, by its bytes or by its type', async () => {
     const shop = JSON.stringify({ name: 'Zoë', redirect_uri: 'https://a.example/' });
     const bytes = (encoding: BufferEncoding) => new Uint8Array(Buffer.from(shop, encoding));
-    expect(await send(NEW, bytes('latin1'))).toMatchObject({ status: 400, body: { detail: /UTF-8/ } });
+    const refused = await send(NEW, bytes('latin1'));
+    expect([refused.status, refused.body.detail]).toEqual([400, expect.stringContaining('UTF-8')]);
     expect((await send(NEW, bytes('utf16le'))).status).toBe(400);
     for (const charset of ['iso-8859-1', 'utf-16', '"windows-1252"'])
       expect((await send(NEW, bytes('utf8'), `application/json; charset=${charset}`)).status).toBe(415);
@@ -152,16 +136,9 @@ describe('an invalid operator request', () => {
   });
 
   it.each<[asked: string, says: RegExp, body?: string]>([
-    [
-      NEW,
-      /^There is no field colour there: the body may have name, redirect_uri, .*, force\.$/,
-      '{"colour":1}',
-    ],
+    [NEW, /^There is no field colour there: the body may have name, .*, force\.$/, '{"colour":1}'],
     [`${NEW}?name=A`, /^There is no field name there: the body may have name, /],
-    [
-      'GET /v1/users?colour=red',
-      /there: the query may have after, name, status, limit, login, external_id\.$/,
-    ],
+    ['GET /v1/users?colour=red', /there: the query may have after, name, .*, external_id\.$/],
     ['GET /v1/users/x?colour=red', /there: the query may have none\.$/],
     ['GET /v1/audit', /^missing filter: pass at least one of login, user_id, .*, after or limit$/],
     ['GET /v1/grants', /^pass `login`, `client_id` or both$/],
@@ -190,11 +167,8 @@ it.each([
     const [{ headers, body } = {}] = answers;
     expect(headers?.get('content-type')).toEqual(['application/problem+json']);
     const { reference, ...problem } = JSON.parse(body ?? '');
-    expect(problem).toMatchObject({
-      status,
-      detail: expect.stringMatching(/\.$/),
-      rule: 'unreadable_request',
-    });
+    const detail = expect.stringMatching(/\.$/);
+    expect(problem).toMatchObject({ status, detail, rule: 'unreadable_request' });
     const line = JSON.parse(logLines.at(-1) ?? '');
     expect(line).toMatchObject({ ref: reference, method, status, rule_id: 'unreadable_request' });
   },

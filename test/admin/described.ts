@@ -13,7 +13,7 @@ import { faultsOf } from '../support/sound.ts';
 
 // Compares requests and answers with docs/openapi.json, on a server that it describes.
 
-export type Schema = z.core.JSONSchema.BaseSchema;
+type Schema = z.core.JSONSchema.BaseSchema;
 
 interface Parameter {
   readonly name: string;
@@ -40,7 +40,7 @@ interface Document {
   };
 }
 
-export const DOCUMENT: Document = JSON.parse(
+const DOCUMENT: Document = JSON.parse(
   readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'),
 );
 
@@ -83,11 +83,11 @@ function closed(part: unknown): unknown {
   return isObject ? { additionalProperties: false, ...inner } : inner;
 }
 
-const ajv = new Ajv2020({
-  strict: false,
-  allErrors: true,
-  formats: { date: true, 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/ },
-});
+const formats = {
+  date: true,
+  'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/,
+} as const;
+const ajv = new Ajv2020({ strict: false, allErrors: true, formats });
 ajv.addSchema(closed(DOCUMENT) as object, 'closed');
 
 function checkAt(...place: string[]): ValidateFunction {
@@ -115,15 +115,12 @@ export function expectDescribed(operation: Described, { status, headers, body }:
 }
 
 /** Numbers and booleans are text in a query. */
-function fromText(value: unknown, type: unknown): unknown {
-  const isText = type === 'integer' ? /^\d+$/ : type === 'boolean' ? /^(true|false)$/ : /^(?!)/;
-  return isText.test(String(value)) ? JSON.parse(String(value).replace(/^0+(?=\d)/, '')) : value;
-}
+const ofQuery = new Ajv2020({ strict: false, coerceTypes: true, formats });
 
 export function isAllowed(operation: Described, asked: Asked): boolean {
   const parameters = operation.parameters.map(({ name, in: where, required, schema }) => {
     const value = asked[where]?.[name];
-    return value === undefined ? !required : ajv.validate(schema, fromText(value, schema.type));
+    return value === undefined ? !required : ofQuery.validate(schema, value);
   });
   const known = operation.parameters.filter((one) => one.in === 'query').map(({ name }) => name);
   const others = Object.keys(asked.query ?? {}).some((name) => !known.includes(name));
