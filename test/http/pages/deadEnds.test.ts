@@ -1,11 +1,10 @@
 import * as cheerio from 'cheerio';
 import { expect, it } from 'vitest';
 import { LANGUAGES, TEXTS } from '../../../src/languages/languages.ts';
-import { DEAD_ENDS, type Reach, sent, setStage } from '../../pages/deadEnds.ts';
+import { DEAD_ENDS, setStage } from '../../pages/deadEnds.ts';
 import { BUILT_IN_LOOK } from '../../pages/looks.ts';
 import { renderPage } from '../../pages/rendering.ts';
 import { pageSamplesIn } from '../../pages/samples.ts';
-import { linkTo, requestOf } from '../../support/flow.ts';
 import { Agent, type Answer } from '../../support/http/agent.ts';
 import { useServer } from '../../support/server.ts';
 
@@ -52,15 +51,6 @@ it.each(SHOWN)(
     }
   },
 );
-
-it.each<[how: string, Reach]>([
-  ['not in UTF-8', sent({}, '&state=%FF')],
-  ['in both body and URL', (browser, { shop }) => browser.post(linkTo(requestOf(shop)), requestOf(shop))],
-])('a parameter that is %s gets the error page of an invalid parameter', async (_how, reach) => {
-  const answer = await reach(new Agent(server.baseUrl), stage);
-  expect([answer.status, answer.page]).toEqual([400, 'error']);
-  expect(answer.text).toContain(TEXTS.en.errors.reasons.wrong_parameter);
-});
 
 it.each(['/oauth/confirm', '/oauth/receipt', '/oauth/return'])(
   '%s without a request says that only buttons lead there',
