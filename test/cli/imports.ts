@@ -5,7 +5,7 @@ import { introspect } from '../support/flow.ts';
 import { commandsOn } from '../support/process/commands.ts';
 import { fileIn, useFolder } from '../support/process/folder.ts';
 import { onDatabase } from '../support/process/process.ts';
-import { useServer } from '../support/server.ts';
+import { type ServerOptions, useServer } from '../support/server.ts';
 
 // The commands that import users, applications and tokens of an old service.
 
@@ -25,8 +25,8 @@ export const clientOf = (more: Row = {}) => ({
   ...more,
 });
 
-export async function useImports() {
-  const server = await useServer();
+export async function useImports(options: ServerOptions = {}) {
+  const server = await useServer(options);
   const folder = useFolder();
   const variables = { ...onDatabase(server.database.url), ASSENT_OPERATOR: 'mover' };
   const { assent, json } = commandsOn(variables);

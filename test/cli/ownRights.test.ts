@@ -5,21 +5,16 @@ import { BANK, BANK_FILE } from '../rules/ownRightFiles.ts';
 import { introspect, obtainToken } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { commandsOn } from '../support/process/commands.ts';
-import { fileIn, useFolder } from '../support/process/folder.ts';
-import { onDatabase } from '../support/process/process.ts';
-import { useServer } from '../support/server.ts';
+import { fileIn } from '../support/process/folder.ts';
+import { useImports } from './imports.ts';
 
 // Commands read `CATALOGUE` and `DEFAULT_LIMIT` as the server does.
 
-const server = await useServer({ offer: { catalogue: BANK } });
-const folder = useFolder();
-const resource = await server.createResource();
-
-const fileOf = (content: string) => fileIn(folder, randomUUID(), content);
-const linesOf = (rows: readonly object[]) => fileOf(rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
-
-const variables = onDatabase(server.database.url);
-const bank = commandsOn({ ...variables, CATALOGUE: fileOf(BANK_FILE) });
+const { server, folder, variables, resource, fileOf } = await useImports({
+  offer: { catalogue: BANK },
+});
+const withCatalogue = { ...variables, CATALOGUE: fileIn(folder, 'catalogue', BANK_FILE) };
+const bank = commandsOn(withCatalogue);
 const plain = commandsOn(variables);
 
 const CREATE = 'client create --name Shop --redirect-uri https://shop.example/back';
@@ -48,7 +43,7 @@ describe('client create --right', () => {
 const row = { name: 'Old Shop', redirect_uri: 'https://old.example/back' };
 
 it('client import accepts rights of the catalogue and built-in ones, and refuses others by name', async () => {
-  const file = linesOf([
+  const file = fileOf([
     { ...row, client_id: randomUUID(), rights: ['transfer', 'statements:read', 'payment-shop'] },
     { ...row, client_id: randomUUID(), rights: ['transfer', 'points:read'] },
     { ...row, client_id: randomUUID(), rights: ['a.limit'] },
@@ -65,12 +60,12 @@ it('client import accepts rights of the catalogue and built-in ones, and refuses
 });
 
 it('grant import adds the default account type but no limit, and reports rights that the catalogue lacks', async () => {
-  const { json } = commandsOn({ ...variables, CATALOGUE: fileOf(BANK_FILE), DEFAULT_LIMIT: '7,50' });
+  const { json } = commandsOn({ ...withCatalogue, DEFAULT_LIMIT: '7,50' });
   const [client, user] = [await server.createClient(), await server.createUser()];
   const named = { login: user.login, client_id: client.clientId, issued_at: '2026-01-01T00:00:00Z' };
   const token = randomUUID();
   const scope = 'transfer.to("41001").limit(7,9) payment-shop read:user';
-  const file = linesOf([{ ...named, token, scope }]);
+  const file = fileOf([{ ...named, token, scope }]);
   expect(await json(`grant import ${file}`)).toMatchObject({
     ...{ imported: 1, bad: 0 },
     warnings: ['these rights are neither built in nor in the file of CATALOGUE: read:user'],
