@@ -1,11 +1,33 @@
 import { expect, it } from 'vitest';
-import { Agent } from '../../support/http/agent.ts';
+import { actorsAt, follow } from '../../support/account.ts';
+import { codeOf, linkTo, requestOf, returnFrom } from '../../support/flow.ts';
+import { Agent, type Answer, formWith } from '../../support/http/agent.ts';
 import { converse } from '../../support/http/rawHttp.ts';
+import { exchange, expectToken } from '../../support/http/tokenRequests.ts';
 import { useServer } from '../../support/server.ts';
 
 // An upgrade while users have pages of an earlier build open, which had them above `/oauth/`, and bookmarks of them.
 
 const server = await useServer();
+
+/** Sends a form of an earlier page, and again where the answer says so, as a browser does. */
+async function send(agent: Agent, page: Answer, name: string, typed: Record<string, string>) {
+  const { action, fields } = formWith(page, name);
+  const sent = { ...fields, ...typed };
+  const moved = await agent.post(action.replace('/oauth', ''), sent);
+  return agent.post(moved.location ?? '', sent);
+}
+
+it('the forms of an open page still sign in, decide and confirm', async () => {
+  const { client, user, agent } = await actorsAt(server);
+  const { login, password, paymentPassword } = user;
+  await send(agent, await agent.get('/oauth/account'), 'login', { login, password });
+  const consent = await agent.get(linkTo(requestOf(client, { scope: 'payment-p2p' })));
+  const pressed = await send(agent, consent, 'decision', { decision: 'allow' });
+  const typed = { payment_password: paymentPassword ?? '' };
+  const confirmed = await send(agent, await follow(agent, pressed), 'payment_password', typed);
+  expectToken(await exchange(server, client, codeOf(await returnFrom(agent, confirmed))));
+});
 
 it.each([
   ...['/sign-in', '/sign-out', '/consent', '/confirm', '/language'].map((form) => ['POST', form] as const),
