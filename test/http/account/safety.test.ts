@@ -49,12 +49,7 @@ async function isSaid(by: Agent, words: string): Promise<boolean | undefined> {
   return onOne;
 }
 
-interface Noted {
-  readonly count?: number;
-  readonly days?: number;
-  readonly by?: TestClient;
-  readonly from?: string;
-}
+type Noted = { count?: number; days?: number; by?: TestClient; from?: string };
 
 /** Notes events of the user: the newest `days` ago, the others a minute apart before it, approvals in another browser. */
 const note = (kind: string, { count = 1, days = 0, by, from = '203.0.113.77' }: Noted = {}) =>
@@ -149,9 +144,8 @@ describe('a sign-in', () => {
   const says = (by: Agent) => isSaid(by, 'New sign-in with');
 
   it('from an unknown browser is reported in the other browsers, with time and network', async () => {
-    const thief = new Agent(server.baseUrl, { 'user-agent': FIREFOX });
     expect(await says(agent)).toBe(false);
-    await signIn(thief, user.login, user.password);
+    await signedIn(server, user, { 'user-agent': FIREFOX });
     await expectTold('New sign-in with Firefox on Linux', 'IP address 127.0.0.x');
   });
 
