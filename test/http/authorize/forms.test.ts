@@ -18,6 +18,7 @@ beforeEach(() => {
   browser = newBrowser();
 });
 
+const CROSS_SITE = { 'sec-fetch-site': 'cross-site' };
 const ALLOWED = 'You have just allowed this request';
 const NOT_ACCEPTED = 'your answer was not accepted';
 
@@ -54,15 +55,12 @@ describe('the result message of a form', () => {
 
   it('is not shown for a form from another site (CSRF) [http-forms-1]', async () => {
     await reachConsent(browser, requestOf(client), user);
-    const answer = await browser.post('/oauth/consent', await foreignForm('y'), {
-      'sec-fetch-site': 'cross-site',
-    });
+    const answer = await browser.post('/oauth/consent', await foreignForm('y'), CROSS_SITE);
     expect([answer.status, answer.headers.getSetCookie()]).toEqual([303, []]);
     expect((await browser.get(request({ state: 'y' }))).text).not.toContain(NOT_ACCEPTED);
-    const signInPage = await newBrowser().get(request());
-    const { fields } = formWith(signInPage, 'login');
+    const { fields } = formWith(await newBrowser().get(request()), 'login');
     const typed = { ...fields, login: 'mallory', password: 'x' };
-    const forged = await newBrowser().post('/oauth/sign-in', typed, { 'sec-fetch-site': 'cross-site' });
+    const forged = await newBrowser().post('/oauth/sign-in', typed, CROSS_SITE);
     expect([forged.status, forged.headers.getSetCookie()]).toEqual([303, []]);
     expect(forged.location).not.toContain('cookie=');
   });
@@ -211,7 +209,7 @@ describe('the sign-in form', () => {
 
 describe('a form from another site', () => {
   const ELSEWHERE = [
-    { 'sec-fetch-site': 'cross-site' },
+    CROSS_SITE,
     { 'sec-fetch-site': 'same-site' },
     { 'sec-fetch-site': 'none' },
     { origin: 'https://evil.example' },
