@@ -7,7 +7,6 @@ const admin = await useAdmin();
 const { call, database, logLines } = admin;
 const own = await admin.tokenFor('destroys');
 
-/** @param what method and path @param body as it is sent */
 const send = async (what: string, body?: string | Uint8Array<ArrayBuffer>, type = 'application/json') => {
   const [method = '', path = ''] = what.split(' ');
   const headers = { authorization: `Bearer ${own}`, ...(body !== undefined && { 'content-type': type }) };
@@ -27,12 +26,7 @@ describe('a request without a valid operator token', () => {
     ['the Basic scheme', { authorization: 'Basic abc' }, 'no_operator', ''],
     ['an access token', { authorization: `Bearer assent_at_${'a'.repeat(64)}` }, 'invalid_token', UNKNOWN],
     ['an unknown token', { authorization: `Bearer ${VALID}${'a'.repeat(43)}` }, 'invalid_token', UNKNOWN],
-    [
-      'a token that is too long',
-      { authorization: `Bearer ${VALID}${'a'.repeat(44)}` },
-      'invalid_token',
-      UNKNOWN,
-    ],
+    ['too long a token', { authorization: `Bearer ${VALID}${'a'.repeat(44)}` }, 'invalid_token', UNKNOWN],
   ])('is refused with 401, also at unknown paths: %s', async (_what, headers, rule, error) => {
     for (const path of ['/v1/clients', '/v1/openapi.json', '/nothing']) {
       const answer = await fetch(`${admin.url}${path}`, { headers });
@@ -80,32 +74,20 @@ const NEW = 'POST /v1/clients';
 const HALF = '{"name":"A","redirect_uri":"https://a.example/","allowed_rights":["\\ud800"]}';
 
 describe('an invalid operator request', () => {
-  it.each<[what: string, status: number, field?: string | undefined, asked?: string, body?: string]>([
-    ['an unpaired surrogate in a list', 422, 'allowed_rights', NEW, HALF],
-    ['10,000 nested arrays', 400, undefined, NEW, '['.repeat(10_000) + ']'.repeat(10_000)],
-    ['10,000 unclosed arrays', 400, undefined, NEW, '['.repeat(10_000)],
-    ['10,000 nested objects', 422, 'name', NEW, `{"name":${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}}`],
-    ['the body null', 400, undefined, NEW, 'null'],
-    ['a field twice', 400, undefined, NEW, '{"name":"A","redirect_uri":"https://a.example/","name":"B"}'],
-    [
-      'a field twice, once escaped',
-      400,
-      undefined,
-      NEW,
-      '{"most":{"sum":"1","days":1,"\\u0073um":"2"},"name":"A:\\""}',
-    ],
-    [
-      'a field twice, hidden among texts',
-      400,
-      undefined,
-      NEW,
-      '{"name":"a\\":","site":":","\\u006eame":"\\\\"}',
-    ],
+  it.each<[what: string, status: number, field?: string | undefined, body?: string]>([
+    ['an unpaired surrogate in a list', 422, 'allowed_rights', HALF],
+    ['10,000 nested arrays', 400, undefined, '['.repeat(10_000) + ']'.repeat(10_000)],
+    ['10,000 unclosed arrays', 400, undefined, '['.repeat(10_000)],
+    ['10,000 nested objects', 422, 'name', `{"name":${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}}`],
+    ['the body null', 400, undefined, 'null'],
+    ['a field twice', 400, undefined, '{"name":"A","redirect_uri":"https://a.example/","name":"B"}'],
+    ['a field twice, once escaped', 400, undefined, '{"most":{"sum":"1","\\u0073um":"2"},"name":"A:\\""}'],
+    ['a field twice among texts', 400, undefined, '{"name":"a\\":","site":":","\\u006eame":"\\\\"}'],
+    ['the field __proto__', 400, undefined, '{"__proto__":{"name":"A"}}'],
     ['GET /v1/audit?client_id=x', 422, 'since'],
     ['GET /v1/audit?reference=x', 422, 'since'],
     ['GET /v1/audit?resource_id=x&limit=9', 422, 'since'],
     ['GET /v1/audit?grant_id=00000000-0000-0000-0000-000000000000', 422, 'since'],
-    ['the field __proto__', 400, undefined, NEW, '{"__proto__":{"name":"A"}}'],
     ['GET /v1/users?limit=0', 422, 'limit'],
     ['GET /v1/users?limit=1e3', 422, 'limit'],
     ['GET /v1/users?login=a&login=b', 422, 'login'],
@@ -119,8 +101,8 @@ describe('an invalid operator request', () => {
     [`GET /v1/audit/next?after=${'9'.repeat(18)}.1.1.1.1`, 400, 'after'],
     ['GET /v1/audit/next?after=1.1.1.1.1', 400, 'after'],
     ['GET /v1/nothing', 404],
-  ])('is refused, naming any wrong field: %s', async (what, status, field, asked = what, body) => {
-    const answer = await send(asked, body);
+  ])('is refused, naming any wrong field: %s', async (what, status, field, body) => {
+    const answer = await send(body === undefined ? what : NEW, body);
     expect([answer.status, answer.body.status, answer.body.field]).toEqual([status, status, field]);
     expect(answer.body.reference).toMatch(/^[0-9a-f]{10}$/);
     const { rows } = await database.pool.query('select name from clients');
@@ -136,7 +118,8 @@ describe('an invalid operator request', () => {
   it('is refused if its body is not UTF-8, by its bytes or by its type', async () => {
     const shop = JSON.stringify({ name: 'Zoë', redirect_uri: 'https://a.example/' });
     const bytes = (encoding: BufferEncoding) => new Uint8Array(Buffer.from(shop, encoding));
-    expect(await send(NEW, bytes('latin1'))).toMatchObject({ status: 400, body: { detail: /UTF-8/ } });
+    const refused = await send(NEW, bytes('latin1'));
+    expect([refused.status, refused.body.detail]).toEqual([400, expect.stringContaining('UTF-8')]);
     expect((await send(NEW, bytes('utf16le'))).status).toBe(400);
     for (const charset of ['iso-8859-1', 'utf-16', '"windows-1252"'])
       expect((await send(NEW, bytes('utf8'), `application/json; charset=${charset}`)).status).toBe(415);
@@ -153,16 +136,9 @@ describe('an invalid operator request', () => {
   });
 
   it.each<[asked: string, says: RegExp, body?: string]>([
-    [
-      NEW,
-      /^There is no field colour there: the body may have name, redirect_uri, .*, force\.$/,
-      '{"colour":1}',
-    ],
+    [NEW, /^There is no field colour there: the body may have name, .*, force\.$/, '{"colour":1}'],
     [`${NEW}?name=A`, /^There is no field name there: the body may have name, /],
-    [
-      'GET /v1/users?colour=red',
-      /there: the query may have after, name, status, limit, login, external_id\.$/,
-    ],
+    ['GET /v1/users?colour=red', /there: the query may have after, name, .*, external_id\.$/],
     ['GET /v1/users/x?colour=red', /there: the query may have none\.$/],
     ['GET /v1/audit', /^missing filter: pass at least one of login, user_id, .*, after or limit$/],
     ['GET /v1/grants', /^pass `login`, `client_id` or both$/],
@@ -175,41 +151,37 @@ describe('an invalid operator request', () => {
   });
 });
 
-describe('an unreadable operator request', () => {
-  const head = (line: string, more: string) => `${line} HTTP/1.1\r\n${more}\r\n\r\n`;
+const head = (line: string, more: string) => `${line} HTTP/1.1\r\n${more}\r\n\r\n`;
 
-  it.each([
-    ['a bad Content-Length', head('POST /v1/clients', 'Host: x\r\nContent-Length: x'), 400, 'POST'],
-    ['no Host', head('GET /v1/clients', 'A: b'), 400, 'GET'],
-    ['no request line', 'hello\r\n\r\n', 400, 'GET'],
-    ['a compressed body', head('POST /v1/clients', 'Host: x\r\nContent-Encoding: gzip'), 415, 'POST'],
-    ['CONNECT', head('CONNECT x:1', 'Host: x:1'), 400, 'GET'],
-  ])('gets a problem and a line in the log: %s', async (_what, bytes, status, method) => {
+it.each([
+  ['a bad Content-Length', head('POST /v1/clients', 'Host: x\r\nContent-Length: x'), 400, 'POST'],
+  ['no Host', head('GET /v1/clients', 'A: b'), 400, 'GET'],
+  ['no request line', 'hello\r\n\r\n', 400, 'GET'],
+  ['a compressed body', head('POST /v1/clients', 'Host: x\r\nContent-Encoding: gzip'), 415, 'POST'],
+  ['CONNECT', head('CONNECT x:1', 'Host: x:1'), 400, 'GET'],
+])(
+  'an unreadable operator request gets a problem and a line in the log: %s',
+  async (_what, bytes, status, method) => {
     const { answers } = await converse(admin.url, bytes);
     expect(answers).toMatchObject([{ status }]);
     const [{ headers, body } = {}] = answers;
     expect(headers?.get('content-type')).toEqual(['application/problem+json']);
     const { reference, ...problem } = JSON.parse(body ?? '');
-    expect(problem).toMatchObject({
-      status,
-      detail: expect.stringMatching(/\.$/),
-      rule: 'unreadable_request',
-    });
+    const detail = expect.stringMatching(/\.$/);
+    expect(problem).toMatchObject({ status, detail, rule: 'unreadable_request' });
     const line = JSON.parse(logLines.at(-1) ?? '');
     expect(line).toMatchObject({ ref: reference, method, status, rule_id: 'unreadable_request' });
-  });
-});
+  },
+);
 
-describe('the log of operators’ requests', () => {
-  it('has a line for each request, with the operator, and without values of its fields [admin-badInput-3]', async () => {
-    const login = 'vera.ivanova';
-    await call(`GET /v1/users/${login}?x=${login}`, undefined, own);
-    await call('POST /v1/users', { login, name: login, password: login }, own);
-    await expect.poll(() => logLines.length).toBeGreaterThan(1);
-    expect(logLines.slice(-2).map((line) => JSON.parse(line))).toMatchObject([
-      { operator: 'destroys 2', method: 'GET', path: '/v1/users/:login', status: 422 },
-      { method: 'POST', path: '/v1/users', status: 422, rule_id: 'refused_value' },
-    ]);
-    expect(logLines.join('')).not.toContain(login);
-  });
+it('the log has a line for each operator’s request, with the operator, and without values of its fields [admin-badInput-3]', async () => {
+  const login = 'vera.ivanova';
+  await call(`GET /v1/users/${login}?x=${login}`, undefined, own);
+  await call('POST /v1/users', { login, name: login, password: login }, own);
+  await expect.poll(() => logLines.length).toBeGreaterThan(1);
+  expect(logLines.slice(-2).map((line) => JSON.parse(line))).toMatchObject([
+    { operator: 'destroys 2', method: 'GET', path: '/v1/users/:login', status: 422 },
+    { method: 'POST', path: '/v1/users', status: 422, rule_id: 'refused_value' },
+  ]);
+  expect(logLines.join('')).not.toContain(login);
 });

@@ -13,7 +13,7 @@ import { faultsOf } from '../support/sound.ts';
 
 // Compares requests and answers with docs/openapi.json, on a server that it describes.
 
-export type Schema = z.core.JSONSchema.BaseSchema;
+type Schema = z.core.JSONSchema.BaseSchema;
 
 interface Parameter {
   readonly name: string;
@@ -22,7 +22,6 @@ interface Parameter {
   readonly schema: Schema;
 }
 
-/** What the tests read of an operation in the document. */
 interface OperationObject {
   readonly operationId: string;
   readonly description: string;
@@ -41,7 +40,7 @@ interface Document {
   };
 }
 
-export const DOCUMENT: Document = JSON.parse(
+const DOCUMENT: Document = JSON.parse(
   readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'),
 );
 
@@ -52,19 +51,16 @@ export const OPERATIONS = Object.entries(DOCUMENT.paths).flatMap(([path, methods
       id: said.operationId,
       method: method.toUpperCase(),
       path,
-      /** The role that it needs. */
       effect: effect as Effect,
       parameters: said.parameters ?? [],
       body: said.requestBody?.content['application/json'].schema,
       needsBody: said.requestBody?.required ?? false,
-      /** The status of each answer. */
       statuses: Object.keys(said.responses).map(Number),
     };
   }),
 );
 export type Described = (typeof OPERATIONS)[number];
 
-/** A request: values by the names of their fields. */
 export interface Asked {
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, unknown>>;
@@ -87,14 +83,13 @@ function closed(part: unknown): unknown {
   return isObject ? { additionalProperties: false, ...inner } : inner;
 }
 
-const ajv = new Ajv2020({
-  strict: false,
-  allErrors: true,
-  formats: { date: true, 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/ },
-});
+const formats = {
+  date: true,
+  'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/,
+} as const;
+const ajv = new Ajv2020({ strict: false, allErrors: true, formats });
 ajv.addSchema(closed(DOCUMENT) as object, 'closed');
 
-/** The check of a part of the document, by its place there. */
 function checkAt(...place: string[]): ValidateFunction {
   const pointer = place.map((key) => key.replaceAll('~', '~0').replaceAll('/', '~1')).join('/');
   return ajv.getSchema(`closed#/${encodeURI(pointer)}`) as ValidateFunction;
@@ -102,7 +97,6 @@ function checkAt(...place: string[]): ValidateFunction {
 
 const placeOf = ({ method, path }: Described) => ['paths', path, method.toLowerCase()] as const;
 
-/** Expects an answer that the document describes for the operation. */
 export function expectDescribed(operation: Described, { status, headers, body }: Answer): void {
   const said = `${operation.id} is answered ${status}: ${JSON.stringify(body).slice(0, 500)}`;
   expect(operation.statuses, said).toContain(status);
@@ -121,16 +115,12 @@ export function expectDescribed(operation: Described, { status, headers, body }:
 }
 
 /** Numbers and booleans are text in a query. */
-function fromText(value: unknown, type: unknown): unknown {
-  const isText = type === 'integer' ? /^\d+$/ : type === 'boolean' ? /^(true|false)$/ : /^(?!)/;
-  return isText.test(String(value)) ? JSON.parse(String(value).replace(/^0+(?=\d)/, '')) : value;
-}
+const ofQuery = new Ajv2020({ strict: false, coerceTypes: true, formats });
 
-/** Whether the document allows the request. */
 export function isAllowed(operation: Described, asked: Asked): boolean {
   const parameters = operation.parameters.map(({ name, in: where, required, schema }) => {
     const value = asked[where]?.[name];
-    return value === undefined ? !required : ajv.validate(schema, fromText(value, schema.type));
+    return value === undefined ? !required : ofQuery.validate(schema, value);
   });
   const known = operation.parameters.filter((one) => one.in === 'query').map(({ name }) => name);
   const others = Object.keys(asked.query ?? {}).some((name) => !known.includes(name));
@@ -149,13 +139,11 @@ const encoded = (value: unknown) =>
 
 type Headers = Record<string, string>;
 
-/** The operators' API at an address. */
 export function apiAt(url: string, token: string) {
   const agent = new Connections({ keepAlive: true });
   afterAll(() => agent.destroy());
   const authorization = `Bearer ${token}`;
   return {
-    /** @param body as it is sent */
     async send(method: string, path: string, headers: Headers, body = ''): Promise<Answer> {
       const length = String(Buffer.byteLength(body));
       const all = { authorization, ...headers, 'content-length': length };

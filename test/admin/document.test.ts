@@ -18,7 +18,6 @@ const api = await useDescribed();
 const { tokens } = api;
 const things = { ...(await makeThings(api)), reference: await makeReference(api) };
 
-/** Expects an answer that the document describes, and no fault of the server. */
 async function answerTo(operation: Described, asked: Asked, headers?: Record<string, string>) {
   const answer = await api.ask(operation, asked, headers);
   expectDescribed(operation, answer);
@@ -82,34 +81,34 @@ function spoilingsOf({ parameters, body }: Described): Spoiling[] {
   return [...inUrl, ...inBody, ...missing, { where: part, ...UNKNOWN }];
 }
 
-/** The roles that do not permit an effect. */
 const LOWER = { reads: [''], changes: ['reads'], destroys: ['reads', 'changes'] };
 
-describe('a request that is wrong as a whole, or in a way that only a pattern shows', () => {
-  const NEW = { login: 'vera', name: 'Vera' };
+const NEW = { login: 'vera', name: 'Vera' };
 
-  it.each<[id: string, status: number, asked: Asked]>([
-    ['usersCreate', 422, { body: NEW }],
-    ['usersCreate', 422, { body: { ...NEW, password: null } }],
-    ['usersCreate', 201, { body: { ...NEW, password: null, external_id: 'x' } }],
-    ['grantsRevoke', 422, { body: { grant_id: 'x', login: 'x' } }],
-    ['grantsRevoke', 404, { body: { client_id: 'x', login: 'x' } }],
-    ['auditList', 422, { query: { grant_id: '' } }],
-    ['auditList', 422, { query: { user_id: 'x' } }],
-    ['clientsUpdate', 200, { body: { force: false } }],
-    ['clientsUpdate', 422, { body: {} }],
-    ['clientsUpdate', 422, { body: { name: 'Tea 🍵' } }],
-    ['clientsUpdate', 200, { body: { name: 'Tea № 1 ± €' } }],
-    ['clientsCreate', 422, { body: { name: 'Shop ✔️', redirect_uri: 'https://a.example/' } }],
-    ['operatorsCreate', 422, { body: { name: 'night 🌙', role: 'reads' } }],
-  ])('is refused, and docs/openapi.json forbids it: %s %i %o', async (id, status, { query, body }) => {
+it.each<[id: string, status: number, asked: Asked]>([
+  ['usersCreate', 422, { body: NEW }],
+  ['usersCreate', 422, { body: { ...NEW, password: null } }],
+  ['usersCreate', 201, { body: { ...NEW, password: null, external_id: 'x' } }],
+  ['grantsRevoke', 422, { body: { grant_id: 'x', login: 'x' } }],
+  ['grantsRevoke', 404, { body: { client_id: 'x', login: 'x' } }],
+  ['auditList', 422, { query: { grant_id: '' } }],
+  ['auditList', 422, { query: { user_id: 'x' } }],
+  ['clientsUpdate', 200, { body: { force: false } }],
+  ['clientsUpdate', 422, { body: {} }],
+  ['clientsUpdate', 422, { body: { name: 'Tea 🍵' } }],
+  ['clientsUpdate', 200, { body: { name: 'Tea № 1 ± €' } }],
+  ['clientsCreate', 422, { body: { name: 'Shop ✔️', redirect_uri: 'https://a.example/' } }],
+  ['operatorsCreate', 422, { body: { name: 'night 🌙', role: 'reads' } }],
+])(
+  'docs/openapi.json forbids what is refused as a whole, or by a pattern: %s %i %o',
+  async (id, status, { query, body }) => {
     const operation = OPERATIONS.find((one) => one.id === id) as Described;
     const { path = {} } = leastRequest(operation, things);
     const asked = { path, ...(query && { query }), ...(body !== undefined && { body }) };
     expect((await answerTo(operation, asked)).status).toBe(status);
     expect(isAllowed(operation, asked)).toBe(status !== 422);
-  });
-});
+  },
+);
 
 describe('an invalid request', () => {
   it.each(OPERATIONS)(

@@ -24,7 +24,6 @@ function operationOf(id: string): Described {
   return operation;
 }
 
-/** Makes a user, an application that the user authorized, a resource server and an operator. */
 export async function makeThings({ server, ...api }: DescribedServer): Promise<Things> {
   const [user, client] = [await server.createUser(), await server.createClient()];
   const token = await obtainToken(new Agent(server.baseUrl), client, user);
@@ -33,31 +32,26 @@ export async function makeThings({ server, ...api }: DescribedServer): Promise<T
     if (status >= 300) throw new Error(`${id}: ${JSON.stringify(body)}`);
     return body;
   };
-  const { client_id, ...grant } = (await done('grantsList', { query: { login: user.login } })).items[0];
-  const resource = await done('resourcesCreate', { body: { name: 'payment API' } });
-  const { resource_id } = resource;
+  const first = async (id: string, asked: Asked) => (await done(id, asked)).items[0];
+  const { client_id, grant_id } = await first('grantsList', { query: { login: user.login } });
+  const { resource_id, resource_secret } = await done('resourcesCreate', { body: { name: 'payment API' } });
+  ledger.note('resource secret', resource_secret);
   const operator = await done('operatorsCreate', { body: { name: unique(), role: 'reads' } });
-  ledger.note('resource secret', resource.resource_secret);
-  const secretOf = async (id: string, path: Record<string, string>) =>
-    (await done(id, { path })).items[0].secret_id;
-  const clientSecret = await secretOf('clientsSecretsList', { client_id });
-  const resourceSecret = await secretOf('resourcesSecretsList', { resource_id });
   return {
-    ...{ token, client_id, resource_id, grant_id: grant.grant_id, login: user.login, user_id: user.userId },
-    'clients secret_id': clientSecret,
-    'resources secret_id': resourceSecret,
+    ...{ token, client_id, resource_id, grant_id, login: user.login, user_id: user.userId },
+    'clients secret_id': (await first('clientsSecretsList', { path: { client_id } })).secret_id,
+    'resources secret_id': (await first('resourcesSecretsList', { path: { resource_id } })).secret_id,
     'operatorsRetire name': operator.name,
     'auditList after': '0.0,0',
     'auditNext after': (await done('auditNext', {})).cursor,
     'clientsList after': client_id,
-    'grantsList after': `0.${grant.grant_id}`,
+    'grantsList after': `0.${grant_id}`,
     'operatorsList after': operator.name,
     'resourcesList after': resource_id,
     'usersList after': '0',
   };
 }
 
-/** New values for a request that creates or changes something. */
 function newValues(): Things {
   return {
     allow_weak: true,
@@ -88,7 +82,6 @@ function newValues(): Things {
   };
 }
 
-/** The reference of an error, after it was stored. */
 export async function makeReference({ server, ...api }: DescribedServer): Promise<string> {
   const { headers } = await new Agent(server.baseUrl).post('/oauth/token', {});
   const reference = headers.get('x-request-id') ?? '';
@@ -107,7 +100,6 @@ const ENOUGH: Readonly<Record<string, string>> = {
   usersUpdate: 'name',
 };
 
-/** A request with the required fields only. */
 export const leastRequest = (operation: Described, things: Things) =>
   rightRequest(operation, things, [ENOUGH[operation.id] ?? '']);
 

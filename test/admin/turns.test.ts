@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { insertGrants } from '../support/account.ts';
 import { callAt, openAdmin, operatorToken, useAdmin } from '../support/admin.ts';
 import { ownDatabase, ownPool } from '../support/postgres/database.ts';
 import { waitForLocks, whileHeld } from '../support/postgres/locks.ts';
@@ -24,25 +25,23 @@ it('operations refused while waiting are not carried out later', async () => {
   expect(rowCount).toBeLessThanOrEqual(1 + 2); // the last one, and those that had begun
 });
 
-describe('while one operator’s hundred lists wait', () => {
-  it('another one lists, and both change something', async () => {
-    const [script, other] = [await tokenFor('changes'), await tokenFor('changes')];
-    const { lists } = await whileHeld(pool, 'lock table users', [], async () => {
-      const lists = Array.from({ length: 100 }, () => call('GET /v1/users', undefined, script));
-      await waitForLocks(pool, 1); // one of them has its turn
-      for (const [token, what, status] of [
-        [other, 'GET /v1/clients', 200],
-        [other, 'POST /v1/clients', 201],
-        [script, 'POST /v1/clients', 201],
-      ] as const) {
-        const body = what.startsWith('POST') ? { name: 'Shop', ...SHOP } : undefined;
-        expect((await call(what, body, token)).status).toBe(status);
-      }
-      await waitForLocks(pool, 1);
-      return { lists };
-    });
-    await Promise.all(lists);
+it('while one operator’s hundred lists wait, another one lists, and both change something', async () => {
+  const [script, other] = [await tokenFor('changes'), await tokenFor('changes')];
+  const { lists } = await whileHeld(pool, 'lock table users', [], async () => {
+    const lists = Array.from({ length: 100 }, () => call('GET /v1/users', undefined, script));
+    await waitForLocks(pool, 1); // one of them has its turn
+    for (const [token, what, status] of [
+      [other, 'GET /v1/clients', 200],
+      [other, 'POST /v1/clients', 201],
+      [script, 'POST /v1/clients', 201],
+    ] as const) {
+      const body = what.startsWith('POST') ? { name: 'Shop', ...SHOP } : undefined;
+      expect((await call(what, body, token)).status).toBe(status);
+    }
+    await waitForLocks(pool, 1);
+    return { lists };
   });
+  await Promise.all(lists);
 });
 
 describe('a list whose statement takes too long', () => {
@@ -82,30 +81,23 @@ describe('a list whose statement takes too long', () => {
 });
 
 it('deletions of large applications leave turns to other operators, between their batches', async () => {
-  const { userId } = await createUser(pool);
-  const removing = await Promise.all(
-    ['one', 'two'].map(async (name) => {
-      const [{ clientId }, token] = [await createClient(pool), await tokenFor('destroys')];
-      await pool.query(
-        `insert into grants (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri, code_hash,
-                             code_expires_at, token_hash, token_issued_at, confirmed_at)
-         select gen_random_uuid(), $1, $2, $3 || n, 1, 'account-info', 'https://a.example/', sha256(n::text::bytea), now(),
-                sha256(($3 || n)::bytea), now(), now() from generate_series(1, 10_500) n`,
-        [userId, clientId, name],
-      );
-      return { clientId, done: call(`DELETE /v1/clients/${clientId}?confirm=true`, undefined, token) };
-    }),
-  );
+  const user = await createUser(pool);
+  const remove = async () => {
+    const [client, token] = [await createClient(pool), await tokenFor('destroys')];
+    await insertGrants(admin, { user, client, count: 10_500 });
+    return call(`DELETE /v1/clients/${client.clientId}?confirm=true`, undefined, token);
+  };
+  const removing = [remove(), remove()];
   const statuses = async () => (await pool.query(`select status from clients where name = 'Test Shop'`)).rows;
   await expect.poll(statuses, { interval: 5 }).toEqual([{ status: 'blocked' }, { status: 'blocked' }]);
   expect((await call('POST /v1/clients', { id: 'meanwhile', name: 'Shop', ...SHOP })).status).toBe(201);
   expect(await statuses()).toHaveLength(2); // neither is done
-  const answers = await Promise.all(removing.map(({ done }) => done));
+  const answers = await Promise.all(removing);
   for (const { status } of answers) expect([200, 503]).toContain(status);
   await expect.poll(statuses, { timeout: 60_000 }).toEqual([]);
   const { rows } = await pool.query(
     `select count(*)::int from audit_events where kind = 'revoked_by_operator' and user_id = $1`,
-    [userId],
+    [user.userId],
   );
   expect(rows).toEqual([{ count: 21_000 }]);
 });

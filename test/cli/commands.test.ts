@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { COMMANDS } from '../../src/cli/table.ts';
 import { ALL_OPERATIONS } from '../support/allOperations.ts';
 
-/** Commands about the program itself, in the place where it runs. */
 const OWN = ['serve', 'migrate', 'config show'];
 
 const commands = Object.entries(COMMANDS).map(([usage, row]) => ({ usage, ...row }));

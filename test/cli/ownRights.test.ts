@@ -5,21 +5,16 @@ import { BANK, BANK_FILE } from '../rules/ownRightFiles.ts';
 import { introspect, obtainToken } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { commandsOn } from '../support/process/commands.ts';
-import { fileIn, useFolder } from '../support/process/folder.ts';
-import { onDatabase } from '../support/process/process.ts';
-import { useServer } from '../support/server.ts';
+import { fileIn } from '../support/process/folder.ts';
+import { useImports } from './imports.ts';
 
 // Commands read `CATALOGUE` and `DEFAULT_LIMIT` as the server does.
 
-const server = await useServer({ offer: { catalogue: BANK } });
-const folder = useFolder();
-const resource = await server.createResource();
-
-const fileOf = (content: string) => fileIn(folder, randomUUID(), content);
-const linesOf = (rows: readonly object[]) => fileOf(rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
-
-const variables = onDatabase(server.database.url);
-const bank = commandsOn({ ...variables, CATALOGUE: fileOf(BANK_FILE) });
+const { server, folder, variables, resource, fileOf } = await useImports({
+  offer: { catalogue: BANK },
+});
+const withCatalogue = { ...variables, CATALOGUE: fileIn(folder, 'catalogue', BANK_FILE) };
+const bank = commandsOn(withCatalogue);
 const plain = commandsOn(variables);
 
 const CREATE = 'client create --name Shop --redirect-uri https://shop.example/back';
@@ -45,65 +40,59 @@ describe('client create --right', () => {
   });
 });
 
-describe('client import', () => {
-  const row = { name: 'Old Shop', redirect_uri: 'https://old.example/back' };
+const row = { name: 'Old Shop', redirect_uri: 'https://old.example/back' };
 
-  it('accepts rights of the catalogue and built-in ones, and refuses others by name', async () => {
-    const file = linesOf([
-      { ...row, client_id: randomUUID(), rights: ['transfer', 'statements:read', 'payment-shop'] },
-      { ...row, client_id: randomUUID(), rights: ['transfer', 'points:read'] },
-      { ...row, client_id: randomUUID(), rights: ['a.limit'] },
-    ]);
-    const reasons = async ({ assent }: typeof bank) => {
-      const { stdout } = await assent(`client import ${file} --dry-run --json`);
-      const { bad_lines } = JSON.parse(stdout) as { bad_lines: { line: number; reason: string }[] };
-      return bad_lines.map(({ line, reason }) => `${line} ${reason}`);
-    };
-    const unknown = (right: string) => `${right} is neither built in nor in the file of CATALOGUE`;
-    const misnamed = '3 is not the name of a right';
-    expect(await reasons(bank)).toEqual([`2 ${unknown('points:read')}`, misnamed]);
-    expect(await reasons(plain)).toEqual([`1 ${unknown('transfer')}`, `2 ${unknown('transfer')}`, misnamed]);
-  });
-});
-
-describe('grant import', () => {
-  it('adds the default account type but no limit, and reports rights that the catalogue lacks', async () => {
-    const { json } = commandsOn({ ...variables, CATALOGUE: fileOf(BANK_FILE), DEFAULT_LIMIT: '7,50' });
-    const [client, user] = [await server.createClient(), await server.createUser()];
-    const named = { login: user.login, client_id: client.clientId, issued_at: '2026-01-01T00:00:00Z' };
-    const token = randomUUID();
-    const scope = 'transfer.to("41001").limit(7,9) payment-shop read:user';
-    const file = linesOf([{ ...named, token, scope }]);
-    expect(await json(`grant import ${file}`)).toMatchObject({
-      ...{ imported: 1, bad: 0 },
-      warnings: ['these rights are neither built in nor in the file of CATALOGUE: read:user'],
-    });
-    expect(await json(`grant import ${file}`)).toMatchObject({ unchanged: 1, bad: 0 });
-    expect(await introspect(server, resource, token)).toMatchObject({
-      scope: 'transfer.to("41001","account").limit(7,9) payment-shop read:user',
-      payment_limits: [{ amount: '9' }, { amount: '3000' }],
-    });
-  });
-});
-
-describe('grant list and audit', () => {
-  const saidBy = async ({ assent }: typeof bank, line: string) => {
-    const { code, stdout } = await assent(line);
-    expect(code).toBe(0);
-    return stdout.replaceAll('\u00a0', ' ');
+it('client import accepts rights of the catalogue and built-in ones, and refuses others by name', async () => {
+  const file = fileOf([
+    { ...row, client_id: randomUUID(), rights: ['transfer', 'statements:read', 'payment-shop'] },
+    { ...row, client_id: randomUUID(), rights: ['transfer', 'points:read'] },
+    { ...row, client_id: randomUUID(), rights: ['a.limit'] },
+  ]);
+  const reasons = async ({ assent }: typeof bank) => {
+    const { stdout } = await assent(`client import ${file} --dry-run --json`);
+    const { bad_lines } = JSON.parse(stdout) as { bad_lines: { line: number; reason: string }[] };
+    return bad_lines.map(({ line, reason }) => `${line} ${reason}`);
   };
+  const unknown = (right: string) => `${right} is neither built in nor in the file of CATALOGUE`;
+  const misnamed = '3 is not the name of a right';
+  expect(await reasons(bank)).toEqual([`2 ${unknown('points:read')}`, misnamed]);
+  expect(await reasons(plain)).toEqual([`1 ${unknown('transfer')}`, `2 ${unknown('transfer')}`, misnamed]);
+});
 
-  it('print the text of a right, or its name in quotes if CATALOGUE is not set', async () => {
-    const [client, user] = [await server.createClient(), await server.createUser()];
-    const agent = new Agent(server.baseUrl);
-    await obtainToken(agent, client, user, { scope: 'transfer.to("41001") statements:read' });
-    for (const line of [`grant list --login ${user.login}`, `audit --login ${user.login}`]) {
-      const said = await saidBy(bank, line);
-      expect(said).toContain('Transfer money to “41001”: at most RUB 3,000 in any 24 hours');
-      expect(said).toContain('See the statements of your accounts');
-      const unnamed = await saidBy(plain, line);
-      expect(unnamed).toContain('“transfer.to” “41001”: at most RUB 3,000 in any 24 hours');
-      expect(unnamed).toContain('“statements:read”');
-    }
+it('grant import adds the default account type but no limit, and reports rights that the catalogue lacks', async () => {
+  const { json } = commandsOn({ ...withCatalogue, DEFAULT_LIMIT: '7,50' });
+  const [client, user] = [await server.createClient(), await server.createUser()];
+  const named = { login: user.login, client_id: client.clientId, issued_at: '2026-01-01T00:00:00Z' };
+  const token = randomUUID();
+  const scope = 'transfer.to("41001").limit(7,9) payment-shop read:user';
+  const file = fileOf([{ ...named, token, scope }]);
+  expect(await json(`grant import ${file}`)).toMatchObject({
+    ...{ imported: 1, bad: 0 },
+    warnings: ['these rights are neither built in nor in the file of CATALOGUE: read:user'],
   });
+  expect(await json(`grant import ${file}`)).toMatchObject({ unchanged: 1, bad: 0 });
+  expect(await introspect(server, resource, token)).toMatchObject({
+    scope: 'transfer.to("41001","account").limit(7,9) payment-shop read:user',
+    payment_limits: [{ amount: '9' }, { amount: '3000' }],
+  });
+});
+
+const saidBy = async ({ assent }: typeof bank, line: string) => {
+  const { code, stdout } = await assent(line);
+  expect(code).toBe(0);
+  return stdout.replaceAll('\u00a0', ' ');
+};
+
+it('grant list and audit print the text of a right, or its name in quotes if CATALOGUE is not set', async () => {
+  const [client, user] = [await server.createClient(), await server.createUser()];
+  const agent = new Agent(server.baseUrl);
+  await obtainToken(agent, client, user, { scope: 'transfer.to("41001") statements:read' });
+  for (const line of [`grant list --login ${user.login}`, `audit --login ${user.login}`]) {
+    const said = await saidBy(bank, line);
+    expect(said).toContain('Transfer money to “41001”: at most RUB 3,000 in any 24 hours');
+    expect(said).toContain('See the statements of your accounts');
+    const unnamed = await saidBy(plain, line);
+    expect(unnamed).toContain('“transfer.to” “41001”: at most RUB 3,000 in any 24 hours');
+    expect(unnamed).toContain('“statements:read”');
+  }
 });

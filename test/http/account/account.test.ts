@@ -26,6 +26,8 @@ const namesOn = ({ body }: Answer) => {
     .toArray()
     .map((name) => $(name).text());
 };
+/** So long that a page shows few connections with it. */
+const LONG = Array.from({ length: 100 }, (_, n) => `payment.to-pattern("pattern ${n}")`).join(' ');
 /** A text without its marks of direction and no-break spaces. */
 const plain = (text = '') => text.replaceAll(/[\u2068\u2069]/g, '').replaceAll('\u00a0', ' ');
 
@@ -66,8 +68,7 @@ describe('the account page', () => {
   });
 
   it('shows fewer connections on a page if their scopes are long [account-1]', async () => {
-    const long = Array.from({ length: 100 }, (_, n) => `payment.to-pattern("pattern ${n}")`).join(' ');
-    await connect(50, { scope: long });
+    await connect(50, { scope: LONG });
     const page = await agent.get('/oauth/account');
     expect(namesOn(page).length).toBeGreaterThan(1);
     expect(page.body.length).toBeLessThan(250_000);
@@ -79,11 +80,8 @@ describe('the account page', () => {
     'ignores the invalid cursor %s',
     async (given) => {
       await connect(1);
-      const page = await pageAfter(
-        agent,
-        await agent.get(`/oauth/account?older=${encodeURIComponent(given)}`),
-      );
-      expect(namesOn(page)).toEqual(['instance 1']);
+      const answer = await agent.get(`/oauth/account?older=${encodeURIComponent(given)}`);
+      expect(namesOn(await pageAfter(agent, answer))).toEqual(['instance 1']);
     },
   );
 });
@@ -132,43 +130,33 @@ it.each([
   expect((await press(agent, await agent.get(path), action)).text).toContain(done);
 });
 
-describe('the account page after a disconnection', () => {
-  const allow = async (...names: readonly (string | undefined)[]) => {
-    for (const instance_name of names)
-      await obtainToken(agent, client, user, instance_name === undefined ? {} : { instance_name });
-  };
+const allow = async (...names: readonly string[]) => {
+  for (const instance_name of names) await obtainToken(agent, client, user, { instance_name });
+};
 
-  /** Presses the button with the accessible name "Yes, …". @returns the link that follows */
-  async function pressYes(name: string): Promise<string> {
-    const { body, forms } = await agent.get('/oauth/account');
-    const found = body.matchAll(/<button type="submit" aria-label="Yes, ([^"]*)"/g);
-    const place = [...found].map(([, words]) => plain(words)).indexOf(name);
-    const form = forms.filter(({ action }) => action.startsWith('/oauth/account/disconnect'))[place];
-    return (await agent.post(form?.action ?? '', form?.fields ?? {})).location ?? '';
-  }
+/** Presses the button with the accessible name "Yes, …". @returns the link that follows */
+async function pressYes(name: string): Promise<string> {
+  const { body, forms } = await agent.get('/oauth/account');
+  const found = body.matchAll(/<button type="submit" aria-label="Yes, ([^"]*)"/g);
+  const place = [...found].map(([, words]) => plain(words)).indexOf(name);
+  const form = forms.filter(({ action }) => action.startsWith('/oauth/account/disconnect'))[place];
+  return (await agent.post(form?.action ?? '', form?.fields ?? {})).location ?? '';
+}
 
-  /** The title of the page, and its status. */
-  async function said(link: string, by = agent): Promise<(string | undefined)[]> {
-    const $ = cheerio.load(plain((await by.get(link)).body));
-    return [$('title').text().split(' · ')[0], $('[role=status] p').text()];
-  }
+async function expectDisconnected(link: string, what: string): Promise<void> {
+  const $ = cheerio.load(plain((await agent.get(link)).body));
+  expect($('title').text().split(' · ')[0]).toBe(`Disconnected: ${what}`);
+  expect($('[role=status] p').text()).toBe(`Disconnected: ${what}. The list shows what is still connected.`);
+}
 
-  const saysOf = (what: string) => [
-    `Disconnected: ${what}`,
-    `Disconnected: ${what}. The list shows what is still connected.`,
-  ];
-
-  it('names the connection that ended, or the application whose connections have all ended', async () => {
-    await allow('tablet', 'phone', undefined);
-    for (const name of ['tablet', 'unnamed connection', 'phone'])
-      expect(await said(await pressYes(`disconnect: Corner Shop, ${name}`))).toEqual(
-        saysOf(`Corner Shop, ${name}`),
-      );
-    await allow(undefined);
-    expect(await said(await pressYes('disconnect: Corner Shop'))).toEqual(saysOf('Corner Shop'));
-    await allow('tablet', 'phone');
-    expect(await said(await pressYes('disconnect all: Corner Shop'))).toEqual(saysOf('Corner Shop'));
-  });
+it('the account page names the connection that ended, or the application whose connections have all ended', async () => {
+  await allow('tablet', 'phone', '');
+  for (const name of ['tablet', 'unnamed connection', 'phone'])
+    await expectDisconnected(await pressYes(`disconnect: Corner Shop, ${name}`), `Corner Shop, ${name}`);
+  await allow('');
+  await expectDisconnected(await pressYes('disconnect: Corner Shop'), 'Corner Shop');
+  await allow('tablet', 'phone');
+  await expectDisconnected(await pressYes('disconnect all: Corner Shop'), 'Corner Shop');
 });
 
 /** Connects an application with these scopes, one after another; the first connection has no name. */
@@ -181,7 +169,6 @@ async function connectTo(name: string, ...scopes: readonly string[]): Promise<Te
 
 const account = async (path = '/oauth/account') => cheerio.load(plain((await agent.get(path)).body));
 
-/** The name and the line of each closed card, in order. */
 async function cards(path?: string): Promise<(readonly [name: string, line: string])[]> {
   const $ = await account(path);
   return $('.card > summary')
@@ -226,8 +213,7 @@ describe('a collapsed card', () => {
   });
 
   it('shows no sum when there is too much to read', async () => {
-    const long = Array.from({ length: 100 }, (_, n) => `payment.to-pattern("pattern ${n}")`).join(' ');
-    await insertGrants(server, { user, client, count: 20, scope: long });
+    await connect(20, { scope: LONG });
     expect(await cards()).toEqual([['Corner Shop', 'Can spend your money']]);
   });
 });
@@ -241,14 +227,11 @@ describe('with many applications the account page', () => {
   const named = async (search: string) => account(`/oauth/account?${new URLSearchParams({ search })}`);
 
   /** Each connected later than the one before; those that can spend are the first, so that they are the oldest. */
-  async function connectMany(count: number, spending: number): Promise<TestClient[]> {
-    const clients: TestClient[] = [];
+  async function connectMany(count: number, spending: number): Promise<void> {
     for (let n = 1; n <= count; n += 1) {
       const one = await server.createClient({ name: `Shop ${n}` });
       await insertGrants(server, { user, client: one, scope: n <= spending ? WEEKLY : 'account-info' });
-      clients.push(one);
     }
-    return clients;
   }
 
   it('has one row for each, those that can spend first over all parts, and says how many there are', async () => {
@@ -270,24 +253,20 @@ describe('with many applications the account page', () => {
       ['search=%FF&search=x', 200],
       ['application=unknown', 303],
     ] as const)
-      expect({ asked, status: (await agent.get(`/oauth/account?${asked}`)).status }).toEqual({
-        ...{ asked, status: answer },
-      });
+      expect([asked, (await agent.get(`/oauth/account?${asked}`)).status]).toEqual([asked, answer]);
   });
 
   it('searches all of them by a part of the name, and says so if none has it', async () => {
-    const clients = await connectMany(20, 1);
+    await connectMany(20, 1);
     const found = await named('sHOP 1');
     expect(rows(found)).toEqual([1, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10].map((n) => `Shop ${n}`));
     expect(line(found)).toBe('20 applications, 1 can spend your money');
     expect(found('#search').attr('value')).toBe('sHOP 1');
     const none = await named('<b>x');
-    expect([rows(none), none('[role=status]').text()]).toEqual([
-      [],
-      'No connected application has this in its name.',
-    ]);
+    expect(rows(none)).toEqual([]);
+    expect(none('[role=status]').text()).toBe('No connected application has this in its name.');
     expect(none('nav.pages a').attr('href')).toBe('/oauth/account');
-    await pool.query('delete from grants where client_id = $1', [clients[0]?.clientId]);
+    await pool.query('delete from grants where user_id = $1 and scope = $2', [user.userId, WEEKLY]);
     expect((await account())('#search')).toHaveLength(0);
   });
 

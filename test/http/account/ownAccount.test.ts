@@ -21,7 +21,6 @@ beforeEach(async () => {
 
 const NEW = newSecret();
 
-/** The one field that the page marks as wrong. */
 const invalidField = ({ body }: Answer) => /name="(\w+)"[^>]*aria-invalid/.exec(body)?.[1];
 
 it.each([31, 29])('the account page warns before a connection ends: %d days left', async (days) => {

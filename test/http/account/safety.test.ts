@@ -42,7 +42,6 @@ async function expectTold(event: string, network: string): Promise<void> {
   }
 }
 
-/** Whether both pages have some words. */
 async function isSaid(by: Agent, words: string): Promise<boolean | undefined> {
   const pages = await Promise.all(PAGES.map((path) => by.get(path)));
   const [onOne, onOther] = pages.map(({ text }) => text.includes(words));
@@ -50,12 +49,7 @@ async function isSaid(by: Agent, words: string): Promise<boolean | undefined> {
   return onOne;
 }
 
-interface Noted {
-  readonly count?: number;
-  readonly days?: number;
-  readonly by?: TestClient;
-  readonly from?: string;
-}
+type Noted = { count?: number; days?: number; by?: TestClient; from?: string };
 
 /** Notes events of the user: the newest `days` ago, the others a minute apart before it, approvals in another browser. */
 const note = (kind: string, { count = 1, days = 0, by, from = '203.0.113.77' }: Noted = {}) =>
@@ -94,7 +88,6 @@ it.each(PAGES)(
   async (path) => {
     const formsOf = async (by: Agent) =>
       (await by.get(path)).forms.filter(({ action }) => action === '/oauth/account/warnings');
-    /** Presses the button of the box, or of the fold. @returns which of the events are left */
     const afterPressing = async (by: Agent, which: 0 | 1) => {
       const { fields = {} } = (await formsOf(by))[which] ?? {};
       const { text } = await follow(by, await by.post('/oauth/account/warnings', fields));
@@ -105,10 +98,8 @@ it.each(PAGES)(
     await note('user_password_set');
     const { body, text } = await agent.get(path);
     expect(text).toMatch(/2 more alerts .+ Do you recognise all of these\? Yes, all of them No, secure/);
-    expect([(await formsOf(agent)).length, linksOf(body)]).toEqual([
-      2,
-      ['/oauth/account/stop', '/oauth/account/stop'],
-    ]);
+    expect(await formsOf(agent)).toHaveLength(2);
+    expect(linksOf(body)).toEqual(['/oauth/account/stop', '/oauth/account/stop']);
     expect(await afterPressing(agent, 0)).toEqual([false, true, true]);
     const other = await signedIn(server, user);
     expect(await afterPressing(other, 1)).toEqual([true, false, false]);
@@ -153,9 +144,8 @@ describe('a sign-in', () => {
   const says = (by: Agent) => isSaid(by, 'New sign-in with');
 
   it('from an unknown browser is reported in the other browsers, with time and network', async () => {
-    const thief = new Agent(server.baseUrl, { 'user-agent': FIREFOX });
     expect(await says(agent)).toBe(false);
-    await signIn(thief, user.login, user.password);
+    await signedIn(server, user, { 'user-agent': FIREFOX });
     await expectTold('New sign-in with Firefox on Linux', 'IP address 127.0.0.x');
   });
 

@@ -16,7 +16,7 @@ import {
 } from '../../support/flow.ts';
 import { expectErrorPage } from '../../support/pages.ts';
 import { rowsOf } from '../../support/postgres/rows.ts';
-import { useServer } from '../../support/server.ts';
+import { type ServerOptions, useServer } from '../../support/server.ts';
 
 // Replicas of one service, as while an operator changes `CATALOGUE` or `DEFAULT_LIMIT`.
 
@@ -24,52 +24,29 @@ const FILE = { 'points:read': { text: 'See your points', spends: true } };
 const catalogue = new Map([...BUILT_IN_CATALOGUE, ...BANK, ...SHOP]);
 const server = await useServer({ offer: { catalogue } });
 const { database } = server;
-const richer = await useServer({
-  database,
-  offer: {
-    catalogue: new Map([...catalogue, ...parseCatalogue(JSON.stringify(FILE))]),
-    defaultLimit: { days: 1, sum: '5000' },
-  },
-});
+const withRights = (file: object, more: ServerOptions['offer'] = {}) =>
+  useServer({
+    database,
+    offer: { catalogue: new Map([...catalogue, ...parseCatalogue(JSON.stringify(file))]), ...more },
+  });
+const richer = await withRights(FILE, { defaultLimit: { days: 1, sum: '5000' } });
 const builtIn = await useServer({ database, maxInstances: 2_000 });
 /** The same rights, and other words for them. */
-const CLOSING = parseCatalogue(JSON.stringify({ 'statements:read': { text: 'Close your account' } }));
-const reworded = await useServer({ database, offer: { catalogue: new Map([...catalogue, ...CLOSING]) } });
-const SOURCES = {
-  text: 'Paid from {target}',
-  sources: { wallet: 'your current account', card: 'your credit' },
-};
-const SOURCED = parseCatalogue(JSON.stringify({ 'money-source': SOURCES }));
-const banking = await useServer({ database, offer: { catalogue: new Map([...catalogue, ...SOURCED]) } });
-const shop = (name: string) => ({ shop: new Map([['42', { en: name, ru: name }]]), account: new Map() });
-const renamed = await useServer({ database, directory: shop('Casino'), offer: { catalogue } });
+const reworded = await withRights({ 'statements:read': { text: 'Close your account' } });
+const SOURCES = { wallet: 'your current account', card: 'your credit' };
+const banking = await withRights({ 'money-source': { text: 'Paid from {target}', sources: SOURCES } });
+const CASINO = { shop: new Map([['42', { en: 'Casino', ru: 'Casino' }]]), account: new Map() };
+const renamed = await useServer({ database, directory: CASINO, offer: { catalogue } });
 const inEuros = await useServer({ database, currency: 'EUR', offer: { catalogue } });
 const resource = await server.createResource();
 
 describe('a page loaded before the operator changed the catalogue', () => {
-  const SCOPES = {
+  const SUMS = /RUB [35],000/g;
+  const DEFAULTS = {
     'the default limit of a built-in right': 'payment-shop',
     'the default limit of a custom right': 'transfer',
     'the “spends” flag of a right': 'points:read',
   };
-  const CASES = Object.entries(SCOPES).flatMap(([what, scope]) => [
-    { what, scope, before: server, after: richer },
-    { what, scope, before: richer, after: server },
-  ]);
-
-  it.each(CASES)('grants nothing after a change of $what (case %#)', async ({ scope, before, after }) => {
-    const { client, user, agent } = await actorsAt(before);
-    const page = await reachConsent(agent, requestOf(client, { scope, instance_name: 'till' }), user);
-    const rows = await rowsOf(database);
-    const other = copyOf(agent, after.baseUrl);
-    const again = await goOnToConsent(other, await press(other, page, 'allow'), user);
-    expect(again.text).toContain('That page was out of date, so your answer was not accepted.');
-    expect(await rowsOf(database)).toBe(rows);
-    const sums = /RUB [35],000/g;
-    expect(again.text.match(sums)).not.toEqual(page.text.match(sums));
-    await decide(other, again, 'allow');
-    expect(await rowsOf(database)).not.toBe(rows);
-  });
 
   it.each(['allow', 'reject'] as const)('leads to %s only an error once a right is gone', async (choice) => {
     const { client, user, agent } = await actorsAt(server);
@@ -81,20 +58,31 @@ describe('a page loaded before the operator changed the catalogue', () => {
   });
 
   it.each([
-    ['the words of a right', 'statements:read', reworded, 'lose your account'],
-    ['the words for a source of money', 'payment-shop.limit(7,100)', banking, 'your current account'],
-    ['the name of a shop', 'payment.to-pattern("42").limit(7,100)', renamed, 'Casino'],
-    ['the currency', 'payment-shop.limit(7,100)', inEuros, 'EUR 100'],
-  ])('grants nothing after a change of %s', async (_what, scope, after, words) => {
-    const { client, user, agent } = await actorsAt(server);
+    ...Object.entries(DEFAULTS).flatMap(([what, scope]) => [
+      { what, scope, before: server, after: richer, words: SUMS },
+      { what, scope, before: richer, after: server, words: SUMS },
+    ]),
+    ...[
+      { what: 'the words of a right', scope: 'statements:read', after: reworded, words: /lose your account/ },
+      { what: 'the words for a source of money', after: banking, words: /your current account/ },
+      {
+        what: 'the name of a shop',
+        scope: 'payment.to-pattern("42").limit(7,100)',
+        after: renamed,
+        words: /Casino/,
+      },
+      { what: 'the currency', after: inEuros, words: /EUR 100/ },
+    ].map((row) => ({ scope: 'payment-shop.limit(7,100)', before: server, ...row })),
+  ])('grants nothing after a change of $what (case %#)', async ({ scope, before, after, words }) => {
+    const { client, user, agent } = await actorsAt(before);
     const page = await reachConsent(agent, requestOf(client, { scope }), user);
     const rows = await rowsOf(database);
     const other = copyOf(agent, after.baseUrl);
     const again = await goOnToConsent(other, await press(other, page, 'allow'), user);
-    expect([page.text.includes(words), again.text.includes(words)]).toEqual([false, true]);
     expect(again.text).toContain('That page was out of date, so your answer was not accepted.');
     expect(await rowsOf(database)).toBe(rows);
-    expect(codeOf(await decide(agent, page, 'allow'))).toMatch(/^assent_ac_/);
+    expect(again.text.match(words)).not.toEqual(page.text.match(words));
+    expect(codeOf(await decide(other, again, 'allow'))).toMatch(/^assent_ac_/);
   });
 
   it('asks for no payment password in other words, and returns what was confirmed before them', async () => {
@@ -118,7 +106,6 @@ describe('rights removed from the catalogue', () => {
   const SCOPE = 'transfer.to("41001","email").limit(7,500) statements:read';
   const SHOWN = /“transfer\.to” the email address ?“41001” ?At most RUB 500 in any 7 days.*“statements:read”/;
 
-  /** An authorization from before, and the browser of its user at the server without these rights. */
   async function granted() {
     const { client, user, agent } = await actorsAt(server);
     const token = await obtainToken(agent, client, user, { scope: SCOPE, instance_name: 'till' });

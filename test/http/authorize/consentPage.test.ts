@@ -15,6 +15,7 @@ beforeEach(async () => {
 });
 
 const consentFor = (fields = {}) => reachConsent(agent, requestOf(client, fields), user);
+const PAYING = { scope: 'payment-shop' };
 const allow = (fields = {}) => obtainToken(agent, client, user, fields);
 const wordsOf = ({ body }: Answer, selector: string) => cheerio.load(body)(selector).first().text();
 const besides = ({ text }: Answer) => /On top: (.*? other connections?)\./.exec(text)?.[1];
@@ -59,15 +60,15 @@ describe('the sum of the application’s other connections', () => {
   });
 
   it('counts only live authorizations for payments of the same user and application', async () => {
-    await allow({ scope: 'payment-shop' });
+    await allow(PAYING);
     await allow({ instance_name: 'reader', scope: 'account-info' });
-    await allow({ instance_name: 'ended', scope: 'payment-shop' });
+    await allow({ instance_name: 'ended', ...PAYING });
     await pool.query("update grants set revoked_at = now() where instance_name = 'ended'");
-    await obtainToken(agent, await server.createClient(), user, { scope: 'payment-shop' });
+    await obtainToken(agent, await server.createClient(), user, PAYING);
     const other = await server.createUser({ paymentPassword: null });
     const elsewhere = new Agent(server.baseUrl);
-    await obtainToken(elsewhere, client, other, { instance_name: 'x', scope: 'payment-shop' });
-    expect((await consentFor({ scope: 'payment-shop' })).text).not.toContain('On top');
+    await obtainToken(elsewhere, client, other, { instance_name: 'x', ...PAYING });
+    expect((await consentFor(PAYING)).text).not.toContain('On top');
   });
 });
 
@@ -91,16 +92,12 @@ describe('the page of an authorization request', () => {
   it('tells only users without a payment password that Allow is enough to spend money', async () => {
     const said = 'You have no payment password: pressing “Allow” is enough to let an application pay.';
     const payer = await server.createUser();
-    const passwordKind = new Agent(server.baseUrl);
+    const withPassword = new Agent(server.baseUrl);
     for (const [page, isSaid, button] of [
-      [await consentFor({ scope: 'payment-shop' }), true, 'Allow'],
+      [await consentFor(PAYING), true, 'Allow'],
       [await consentFor(), false, 'Allow'],
-      [await reachConsent(passwordKind, requestOf(client), payer), false, 'Allow'],
-      [
-        await reachConsent(passwordKind, requestOf(client, { scope: 'payment-shop' }), payer),
-        false,
-        'Allow…',
-      ],
+      [await reachConsent(withPassword, requestOf(client), payer), false, 'Allow'],
+      [await reachConsent(withPassword, requestOf(client, PAYING), payer), false, 'Allow…'],
     ] as const) {
       expect([page.text.includes(said), wordsOf(page, '[value=allow]')]).toEqual([isSaid, button]);
       const links = ['/oauth/account', ...(isSaid ? ['/oauth/account/payment-password'] : [])];

@@ -12,7 +12,7 @@ import {
 import { Agent, type Answer } from '../../support/http/agent.ts';
 import { rowsOf } from '../../support/postgres/rows.ts';
 import { useServer } from '../../support/server.ts';
-import { isLive } from '../../support/state.ts';
+import { expireCode, isLive } from '../../support/state.ts';
 
 const MOST = 3;
 
@@ -26,7 +26,6 @@ let { client, user, agent } = await actorsAt(server);
 const named = (instance_name: string) => requestOf(client, { instance_name });
 const open = (fields: Record<string, string>, by = agent) => by.get(linkTo(fields));
 
-/** Makes a user whose application has the maximum of live authorizations. */
 async function fill(): Promise<string[]> {
   ({ client, user, agent } = await actorsAt(server));
   const tokens = [];
@@ -72,9 +71,7 @@ describe('MAX_INSTANCES live authorizations of one user and application', () => 
     const added = await decide(agent, await reachConsent(agent, named('added'), user), 'allow');
     expect(added.status).toBe(302);
     expectFull(await open(named('one more')));
-    await database.pool.query(
-      `update grants set code_expires_at = clock_timestamp() where instance_name = 'added'`,
-    );
+    await expireCode(server, client);
     expect((await open(named('one more'))).page).toBe('consent');
     const live = await Promise.all(tokens.map((token) => isLive(server, resource, token)));
     expect(live).toEqual([true, true, false]);

@@ -62,30 +62,28 @@ it.each([
   expect(rejected.location).toBe(`${redirectUri}${before}${ISS}&error=access_denied`);
 });
 
-describe('the port of a loopback address [oauth21-3]', () => {
-  it.each([
-    ['another port', REGISTERED, OTHER_PORT],
-    ['no port', REGISTERED, 'http://127.0.0.1/cb'],
-    ['another port, with a query appended', REGISTERED, `${OTHER_PORT}?x=1`],
-    ['another port with IPv6', 'http://[::1]/cb', 'http://[::1]:51234/cb'],
-  ])(
-    'may differ, and the exchange requires the redirect_uri of the authorization request: %s',
-    async (_what, redirectUri, redirect_uri) => {
-      for (const fields of [PKCE, SPENDING]) {
-        const client = await held({ redirectUri, verified: fields === SPENDING });
-        const allowed = await allow(client, { ...fields, redirect_uri });
-        const separator = redirect_uri.includes('?') ? '&' : '?';
-        expect(allowed.location).toMatch(`${redirect_uri}${separator}${ISS}&code=`);
-        const code = flow.codeOf(allowed);
-        const present = (uri?: string) => exchanged(client, code, { code_verifier, redirect_uri: uri });
-        const another = redirect_uri.replace('51234', '51235').replace('1/cb', '1:8/cb');
-        for (const wrong of [redirectUri, another, undefined])
-          expectTokenError(await present(wrong), 'invalid_request');
-        expect(await live(expectToken(await present(redirect_uri)))).toBe(true);
-      }
-    },
-  );
-});
+it.each([
+  ['another port', REGISTERED, OTHER_PORT],
+  ['no port', REGISTERED, 'http://127.0.0.1/cb'],
+  ['another port, with a query appended', REGISTERED, `${OTHER_PORT}?x=1`],
+  ['another port with IPv6', 'http://[::1]/cb', 'http://[::1]:51234/cb'],
+])(
+  'the port of a loopback address may differ, and the exchange requires the same redirect_uri: %s [oauth21-3]',
+  async (_what, redirectUri, redirect_uri) => {
+    for (const fields of [PKCE, SPENDING]) {
+      const client = await held({ redirectUri, verified: fields === SPENDING });
+      const allowed = await allow(client, { ...fields, redirect_uri });
+      const separator = redirect_uri.includes('?') ? '&' : '?';
+      expect(allowed.location).toMatch(`${redirect_uri}${separator}${ISS}&code=`);
+      const code = flow.codeOf(allowed);
+      const present = (uri?: string) => exchanged(client, code, { code_verifier, redirect_uri: uri });
+      const another = redirect_uri.replace('51234', '51235').replace('1/cb', '1:8/cb');
+      for (const wrong of [redirectUri, another, undefined])
+        expectTokenError(await present(wrong), 'invalid_request');
+      expect(await live(expectToken(await present(redirect_uri)))).toBe(true);
+    }
+  },
+);
 
 describe('changing the OAuth 2.1 setting of an application', () => {
   it.each([true, false])(

@@ -21,7 +21,6 @@ const namesOf = ({ cookies }: Agent) => [...cookies.keys()].filter((name) => nam
 const answered = async (agent: Agent, from = linkTo()) =>
   callbackOf(agent, await leaveFor(wallet, agent, from));
 
-/** Where "Sign in again" or "Try again" leads. */
 const againOf = ({ body }: Answer) =>
   /href="(\/oauth\/sign-in[^"]*)"/.exec(body)?.[1]?.replaceAll('&amp;', '&') ?? null;
 

@@ -29,10 +29,7 @@ const consentFor = (scope = SCOPE, state = 'state') =>
 type Typed = Record<string, string>;
 const allow = (page: Answer, typed: Typed, by = agent) =>
   by.submit(page, 'decision', { decision: 'allow', ...typed });
-const reject = (page: Answer, typed: Typed) =>
-  agent.submit(page, 'decision', { decision: 'reject', ...typed });
 
-/** The limit fields of a page: the value of each, and its error. */
 function fieldsOf({ body }: Answer): Record<string, [value: string, problem: string | null]> {
   const $ = cheerio.load(body);
   const fields = $('input[name^=limit_]:not([type=hidden])')
@@ -103,10 +100,8 @@ describe('a limit that the user lowers', () => {
 
 it('the address of a decision stays short enough for proxies with the most rights, each with another sum', async () => {
   const own = { p: { text: 'Pay {target}', names: 'account', spends: true } };
-  const rich = await useServer({
-    database: server.database,
-    offer: { catalogue: parseCatalogue(JSON.stringify(own)) },
-  });
+  const offer = { catalogue: parseCatalogue(JSON.stringify(own)) };
+  const rich = await useServer({ database: server.database, offer });
   const payer = await server.createUser();
   const browser = copyOf(agent, rich.baseUrl);
   const letters = [...'abcdefghjkmnpqrstuvwx'];
@@ -124,28 +119,26 @@ it('the address of a decision stays short enough for proxies with the most right
   expect(rows[0].scope).toContain(`p("aa","account").limit(1,${sumOf(0).toFixed(2)})`);
 });
 
-describe('an invalid sum', () => {
-  it.each([
-    [{ limit_1: '45000.01', limit_2: '3000' }, 'limit_1', 'The most you can allow here is RUB 45,000.'],
-    [{ limit_1: '1', limit_2: '3,000' }, 'limit_2', /^Use at most two digits after the decimal point\./],
-    [{ limit_1: '"><b>', limit_2: '1' }, 'limit_1', 'Enter an amount in digits, such as 2500 or 2500.50.'],
-    [{ limit_1: '1', limit_2: '0,00' }, 'limit_2', /^The amount must be more than zero\./],
-  ])('decides nothing, and is shown again as typed: %j', async (typed, wrong, problem) => {
-    const page = await consentFor();
-    const before = await rowsOf(server.database);
-    const again = await follow(agent, await allow(page, typed));
-    expect([again.status, again.page]).toEqual([200, 'consent']);
-    expect(await rowsOf(server.database)).toBe(before);
-    const shown = Object.entries(typed).map(([name, text]) => [
-      name,
-      [text, name === wrong ? expect.stringMatching(problem) : null],
-    ]);
-    expect(fieldsOf(again)).toEqual(Object.fromEntries(shown));
-    expect(again.text).toContain('Your answer was not accepted');
-    expect(server.logLines.join('')).toContain('wrong_limits');
-    const { scope } = await exchange(codeOf(await allow(again, LOWER)));
-    expect(scope).toBe(LOWERED);
-  });
+it.each([
+  [{ limit_1: '45000.01', limit_2: '3000' }, 'limit_1', 'The most you can allow here is RUB 45,000.'],
+  [{ limit_1: '1', limit_2: '3,000' }, 'limit_2', /^Use at most two digits after the decimal point\./],
+  [{ limit_1: '"><b>', limit_2: '1' }, 'limit_1', 'Enter an amount in digits, such as 2500 or 2500.50.'],
+  [{ limit_1: '1', limit_2: '0,00' }, 'limit_2', /^The amount must be more than zero\./],
+])('an invalid sum decides nothing, and is shown again as typed: %j', async (typed, wrong, problem) => {
+  const page = await consentFor();
+  const before = await rowsOf(server.database);
+  const again = await follow(agent, await allow(page, typed));
+  expect([again.status, again.page]).toEqual([200, 'consent']);
+  expect(await rowsOf(server.database)).toBe(before);
+  const shown = Object.entries(typed).map(([name, text]) => [
+    name,
+    [text, name === wrong ? expect.stringMatching(problem) : null],
+  ]);
+  expect(fieldsOf(again)).toEqual(Object.fromEntries(shown));
+  expect(again.text).toContain('Your answer was not accepted');
+  expect(server.logLines.join('')).toContain('wrong_limits');
+  const { scope } = await exchange(codeOf(await allow(again, LOWER)));
+  expect(scope).toBe(LOWERED);
 });
 
 describe('a form', () => {
@@ -190,7 +183,7 @@ describe('a consent form that is sent again', () => {
   it('records one rejection, whatever its fields contain', async () => {
     const page = await consentFor();
     for (const typed of [{ limit_1: 'none', limit_2: '' }, LOWER, { limit_1: '1', limit_2: '1' }])
-      expect((await reject(page, typed)).location).toContain('error=access_denied');
+      expect((await allow(page, { ...typed, decision: 'reject' })).location).toContain('error=access_denied');
     expect(await events()).toMatchObject([{ kind: 'rejected', scope: SCOPE, detail: null }]);
   });
 
@@ -204,8 +197,8 @@ describe('a consent form that is sent again', () => {
     const taken = answers.filter(({ status }) => status === 302);
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(11);
     expect(taken).toHaveLength(1);
-    const index = answers.findIndex(({ status }) => status === 302);
-    const granted = `account-info payment-shop.limit(30,${100 + index}) payment-p2p`;
+    const sum = 100 + answers.findIndex(({ status }) => status === 302);
+    const granted = `account-info payment-shop.limit(30,${sum}) payment-p2p`;
     expect((await exchange(codeOf(taken[0] as Answer))).scope).toBe(granted);
     expect(await events()).toHaveLength(2);
   });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { limitConnections } from '../../../src/listener/connectionLimit.ts';
 import { endSlowReaders } from '../../../src/listener/slowReaders.ts';
 import { insertGrants, signedIn } from '../../support/account.ts';
@@ -11,7 +11,6 @@ import { useServer } from '../../support/server.ts';
 
 const sockets = useSockets();
 
-/** Opens a connection that reads nothing until it is told to. */
 async function open(baseUrl: string): Promise<Socket> {
   const { socket } = await sockets.open(baseUrl);
   return socket.pause();
@@ -53,12 +52,9 @@ describe('a response', () => {
     const socket = await open(await serve(60_000, 1_000));
     socket.write(get('/large') + get('/large').slice(0, -2));
     const sending = setInterval(() => socket.write('A: b\r\n'), 50);
-    try {
-      await expect.poll(openConnections).toBe(1);
-      await expectEnded();
-    } finally {
-      clearInterval(sending);
-    }
+    onTestFinished(() => clearInterval(sending));
+    await expect.poll(openConnections).toBe(1);
+    await expectEnded();
   });
 
   it('that is read slowly arrives completely, also after the stall timeout', {

@@ -1,84 +1,61 @@
 import { expect, it } from 'vitest';
-import { BUILT_IN_BRAND } from '../../../src/rules/face/brand.ts';
-import { codeOf, confirm, press, reachConsent, requestOf, returnFrom } from '../../support/flow.ts';
-import { Agent, type Answer } from '../../support/http/agent.ts';
+import { actorsAt, follow } from '../../support/account.ts';
+import { codeOf, linkTo, requestOf, returnFrom } from '../../support/flow.ts';
+import { Agent, type Answer, formWith } from '../../support/http/agent.ts';
 import { converse } from '../../support/http/rawHttp.ts';
 import { exchange, expectToken } from '../../support/http/tokenRequests.ts';
 import { useServer } from '../../support/server.ts';
 
 // An upgrade while users have pages of an earlier build open, which had them above `/oauth/`, and bookmarks of them.
 
-const server = await useServer({ brand: BUILT_IN_BRAND });
-const client = await server.createClient();
-const user = await server.createUser();
-
-/** Where a page, or the form in it, was before. */
-const before = (path: string) => path.replace(/^\/oauth/, '');
-
-/** A page as an earlier build sent it. */
-const earlier = (page: Answer): Answer => {
-  const forms = page.forms.map((form) => ({ ...form, action: before(form.action) }));
-  return { ...page, page: page.page, text: page.text, forms };
-};
+const server = await useServer();
 
 /** Sends a form of an earlier page, and again where the answer says so, as a browser does. */
-async function send(agent: Agent, page: Answer, name: string, fields: Record<string, string>) {
-  const form = page.forms.find(({ inputs }) => inputs.includes(name));
-  const moved = await agent.submit(earlier(page), name, fields);
-  expect([moved.status, moved.location]).toEqual([307, server.baseUrl + form?.action]);
-  expect(moved.headers.get('cache-control')).toBe('no-store');
-  return agent.post(moved.location ?? '', { ...form?.fields, ...fields });
+async function send(agent: Agent, page: Answer, name: string, typed: Record<string, string>) {
+  const { action, fields } = formWith(page, name);
+  const sent = { ...fields, ...typed };
+  const moved = await agent.post(action.replace('/oauth', ''), sent);
+  return agent.post(moved.location ?? '', sent);
 }
 
-it('the forms of an open page still sign in, decide, confirm and disconnect', async () => {
-  const agent = new Agent(server.baseUrl);
-  const signIn = await agent.get('/oauth/account');
-  const { login, password } = user;
-  const signedIn = await send(agent, signIn, 'login', { login, password });
-  expect(signedIn.location).toBe(`${server.baseUrl}/oauth/account`);
-
-  const consent = await reachConsent(agent, requestOf(client, { scope: 'payment-p2p' }), user);
+it('the forms of an open page still sign in, decide and confirm', async () => {
+  const { client, user, agent } = await actorsAt(server);
+  const { login, password, paymentPassword } = user;
+  await send(agent, await agent.get('/oauth/account'), 'login', { login, password });
+  const consent = await agent.get(linkTo(requestOf(client, { scope: 'payment-p2p' })));
   const pressed = await send(agent, consent, 'decision', { decision: 'allow' });
-  const page = await agent.get(pressed.location ?? '');
-  const typed = { payment_password: user.paymentPassword ?? '' };
-  const confirmed = await send(agent, page, 'payment_password', typed);
+  const typed = { payment_password: paymentPassword ?? '' };
+  const confirmed = await send(agent, await follow(agent, pressed), 'payment_password', typed);
   expectToken(await exchange(server, client, codeOf(await returnFrom(agent, confirmed))));
-
-  const account = await agent.get('/oauth/account');
-  const form = account.forms.find(({ action }) => action === '/oauth/account/disconnect');
-  const moved = await agent.post(before(form?.action ?? ''), form?.fields ?? {});
-  await agent.post(moved.location ?? '', form?.fields ?? {});
-  expect((await agent.get('/oauth/account')).text).toContain('Disconnected: Test Shop');
 });
 
-it('the links of an open page, and bookmarks, lead to the page with their query', async () => {
-  const agent = new Agent(server.baseUrl);
-  const consent = await reachConsent(agent, requestOf(client, { scope: 'payment-p2p' }), user);
-  const { location } = await press(agent, consent, 'allow');
-  const confirmation = (location ?? '').slice(server.baseUrl.length);
-  const style = /href="(\/oauth\/style-[^"]+)"/.exec(consent.body)?.[1] ?? '';
-  const own = ['', '/history', '/history?from=1-1', '/security', '/stop', '/password', '/payment-password'];
-  for (const path of [confirmation, style, ...own.map((each) => `/oauth/account${each}`)]) {
-    const moved = await agent.get(before(path));
-    expect([moved.status, moved.location]).toEqual([307, server.baseUrl + path]);
-    expect({ path, status: (await agent.get(path)).status }).toEqual({ path, status: 200 });
-  }
-  const confirmed = await confirm(agent, await agent.get(confirmation), user.paymentPassword);
-  const receipt = (confirmed.location ?? '').slice(server.baseUrl.length);
-  for (const path of [receipt, receipt.replace('/receipt', '/return')])
-    expect((await agent.get(before(path))).location).toBe(server.baseUrl + path);
-});
+it.each([
+  ...['/sign-in', '/sign-out', '/consent', '/confirm', '/language'].map((form) => ['POST', form] as const),
+  ...['disconnect', 'disconnect-all', 'stop', 'warnings'].map(
+    (form) => ['POST', `/account/${form}`] as const,
+  ),
+  ...['password', 'payment-password'].map((form) => ['POST', `/account/${form}`] as const),
+  ...['', '/history?from=1-1', '/security', '/stop', '/password', '/payment-password'].map(
+    (page) => ['GET', `/account${page}`] as const,
+  ),
+  ...['/confirm', '/receipt', '/return'].map((page) => ['GET', `${page}?a=b&decision=c%20d`] as const),
+  ...['/style-0.css', '/form-0.js', '/brand/logo.svg', '/logo/x'].map((file) => ['GET', file] as const),
+])(
+  'a form, link or bookmark from before leads to the present address, by its method: %s %s',
+  async (method, path) => {
+    const moved = await new Agent(server.baseUrl).send(path, { method, headers: {} });
+    expect([moved.status, moved.location]).toEqual([307, `${server.baseUrl}/oauth${path}`]);
+    expect(moved.headers.get('cache-control')).toBe('no-store');
+  },
+);
 
 it.each([
   ['/account/x%2Fy?a=%20b', '/oauth/account/x%2Fy?a=%20b'],
   ['http://evil.example/account?from', '/oauth/account?from'],
   ['/%61ccount', '/oauth/%61ccount'],
 ])('%s leads to our own address only', async (target, path) => {
-  const {
-    answers: [moved],
-  } = await converse(server.baseUrl, `GET ${target} HTTP/1.1\r\nHost: evil.example\r\n\r\n`, {
-    answers: 1,
-  });
+  const bytes = `GET ${target} HTTP/1.1\r\nHost: evil.example\r\n\r\n`;
+  const [moved] = (await converse(server.baseUrl, bytes, { answers: 1 })).answers;
   expect([moved?.status, moved?.headers.get('location')]).toEqual([307, [server.baseUrl + path]]);
 });
 

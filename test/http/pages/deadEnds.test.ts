@@ -1,11 +1,10 @@
 import * as cheerio from 'cheerio';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { LANGUAGES, TEXTS } from '../../../src/languages/languages.ts';
-import { DEAD_ENDS, type Reach, sent, setStage } from '../../pages/deadEnds.ts';
+import { DEAD_ENDS, setStage } from '../../pages/deadEnds.ts';
 import { BUILT_IN_LOOK } from '../../pages/looks.ts';
 import { renderPage } from '../../pages/rendering.ts';
 import { pageSamplesIn } from '../../pages/samples.ts';
-import { linkTo, requestOf } from '../../support/flow.ts';
 import { Agent, type Answer } from '../../support/http/agent.ts';
 import { useServer } from '../../support/server.ts';
 
@@ -15,7 +14,6 @@ import { useServer } from '../../support/server.ts';
 const server = await useServer({ maxInstances: 2 });
 const stage = await setStage(server);
 
-/** The forms that are shown again, by page. */
 const FORMS: Readonly<Record<string, string>> = {
   'sign-in': '/oauth/sign-in',
   consent: '/oauth/consent',
@@ -29,8 +27,9 @@ const SHOWN = DEAD_ENDS.map((deadEnd, at) => ({
   language: LANGUAGES[at % LANGUAGES.length] ?? 'en',
 }));
 
-describe('an error page or note', () => {
-  it.each(SHOWN)('explains the problem and links onward: $name, $language', async (shown) => {
+it.each(SHOWN)(
+  'an error page or note explains the problem and links onward: $name, $language',
+  async (shown) => {
     const { name, language, reach, ...deadEnd } = shown;
     const sample = pageSamplesIn(language)[name];
     if (sample === undefined) throw new Error(`no sample ${name}`);
@@ -50,17 +49,8 @@ describe('an error page or note', () => {
       if (page !== 'account' && page !== 'stop') expect(linksOf(answer)).toEqual([]);
       expect(cheerio.load(answer.body)('h1')).toHaveLength(1);
     }
-  });
-});
-
-it.each<[how: string, Reach]>([
-  ['not in UTF-8', sent({}, '&state=%FF')],
-  ['in both body and URL', (browser, { shop }) => browser.post(linkTo(requestOf(shop)), requestOf(shop))],
-])('a parameter that is %s gets the error page of an invalid parameter', async (_how, reach) => {
-  const answer = await reach(new Agent(server.baseUrl), stage);
-  expect([answer.status, answer.page]).toEqual([400, 'error']);
-  expect(answer.text).toContain(TEXTS.en.errors.reasons.wrong_parameter);
-});
+  },
+);
 
 it.each(['/oauth/confirm', '/oauth/receipt', '/oauth/return'])(
   '%s without a request says that only buttons lead there',
@@ -84,7 +74,6 @@ function noteOf(html: string): string {
   return note.replaceAll(/\d\d:\d\d UTC/g, '…').replaceAll('localhost', 'pay.example');
 }
 
-/** The links of a page, except those beside its form. */
 function linksOf({ body }: Answer): (string | undefined)[] {
   const $ = cheerio.load(body);
   return $('main a:not(.asked a)')

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BUILT_IN_CATALOGUE, type Catalogue, parseCatalogue } from '../../../src/languages/catalogue.ts';
+import { BUILT_IN_CATALOGUE, parseCatalogue } from '../../../src/languages/catalogue.ts';
 import { TEXTS } from '../../../src/languages/languages.ts';
 import { type DescribedRight, describeRights } from '../../../src/languages/rights.ts';
 import { BUILT_IN_BRAND } from '../../../src/rules/face/brand.ts';
@@ -19,39 +19,29 @@ const BUILT_IN = {
   texts: TEXTS.en,
 } as const;
 
-/** Amounts have a no-break space behind the currency; here it is written as a plain one. */
-const plain = (text: string | null) => text?.replaceAll('\u00a0', ' ') ?? null;
 /** The sentence as a page shows it, the target in quotes. */
 const titleOf = ({ before, target, after }: DescribedRight) =>
   before + (target === null ? '' : `“${target.join(' ')}”`) + after;
-const describeScope = (scope: string, catalogue: Catalogue = BUILT_IN_CATALOGUE) =>
-  describeRights(parseScope(scope), { ...BUILT_IN, catalogue }).map((right) => [
-    titleOf(right),
-    plain(right.limit),
-  ]);
+const titlesOf = (scope: string, catalogue = BUILT_IN.catalogue) =>
+  describeRights(parseScope(scope), { ...BUILT_IN, catalogue }).map(titleOf);
 
 describe('contract 1.2: the description of rights and payment limits', () => {
   it.each([
     ['"79161234567","phone"', 'phone number “+7 916 123 45 67”'],
     ['"4100112345678901"', 'account “4100 1123 4567 8901”'],
   ])('shows the account %s as the %s', (account, shown) => {
-    expect(describeScope(`payment.to-account(${account})`)[0]?.[0]).toBe(`Transfer money to the ${shown}`);
+    expect(titlesOf(`payment.to-account(${account})`)[0]).toBe(`Transfer money to the ${shown}`);
   });
 
   it.each(['$&', '$1', "$'", '$`', '$$', '{target}', '<b>'])('shows a target unchanged: %s', (target) => {
-    expect(describeScope(`payment.to-pattern("${target}")`)[0]?.[0]).toBe(`Pay the shop “${target}”`);
-    expect(describeScope(`payment.to-account("${target}")`)[0]?.[0]).toBe(
-      `Transfer money to the account “${target}”`,
-    );
+    expect(titlesOf(`payment.to-pattern("${target}")`)[0]).toBe(`Pay the shop “${target}”`);
+    expect(titlesOf(`payment.to-account("${target}")`)[0]).toBe(`Transfer money to the account “${target}”`);
   });
 
   it('uses the operator’s catalogue, or the built-in text for a right missing there', () => {
-    const text = '{target}: pay there';
-    const catalogue = parseCatalogue(JSON.stringify({ 'payment.to-pattern': text }));
-    expect(describeScope('payment.to-pattern("337")', catalogue)[0]?.[0]).toBe('“337”: pay there');
-    expect(describeScope('account-info', catalogue)).toEqual([
-      ['See your account number, balance and status', null],
-    ]);
+    const catalogue = parseCatalogue(JSON.stringify({ 'payment.to-pattern': '{target}: pay there' }));
+    const shown = ['“337”: pay there', 'See your account number, balance and status'];
+    expect(titlesOf('payment.to-pattern("337") account-info', catalogue).slice(0, 2)).toEqual(shown);
   });
 
   it('shows every right, with a limit only for payment rights', () => {

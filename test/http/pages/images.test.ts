@@ -77,8 +77,8 @@ describe('the logo of an application', () => {
     await change(next);
     await expectImage(await get(`/oauth/logo/${clientId}-${next.file}`), SVG, next.body);
     await change(null);
-    await expectNone(await fetch(`${fresh.baseUrl}/oauth/logo/${clientId}-${next.file}`));
-    await expectNone(await fetch(`${fresh.baseUrl}/oauth/logo/${clientId}-${drawn.file}`));
+    for (const { file } of [next, drawn])
+      await expectNone(await fetch(`${fresh.baseUrl}/oauth/logo/${clientId}-${file}`));
   });
 
   it('is read from the database once, and cached until many other logos are requested [images-2]', async () => {

@@ -11,7 +11,7 @@ const script = read('views/form.js');
 
 const get = (path: string) => fetch(server.baseUrl + path, { headers: { 'sec-fetch-dest': 'script' } });
 
-/** Expects a file at the address of its hash, which is cached forever and used by Assent’s pages only. @returns its text */
+/** Expects a file that is cached forever, and used by Assent’s pages only. @returns its text */
 async function expectAsset(path: string, type: string): Promise<string> {
   const answer = await get(path);
   expect(answer.status).toBe(200);

@@ -99,9 +99,8 @@ it.each(['/oauth/consent', '/oauth/confirm', '/oauth/sign-in', '/oauth/sign-out'
 it('answers 408 to a request whose body never ends', async () => {
   const head = `POST /oauth/token HTTP/1.1\r\nHost: x\r\nContent-Type: ${FORM}\r\nContent-Length: 50\r\n\r\n`;
   const { answers } = await converse(server.baseUrl, `${head}grant_type=`);
-  expect(answers).toMatchObject([
-    { status: 408, body: /"error":"invalid_request".+took too long to arrive\./ },
-  ]);
+  expect(answers.map(({ status }) => status)).toEqual([408]);
+  expect(answers[0]?.body).toMatch(/"error":"invalid_request".+took too long to arrive\./);
 });
 
 describe('a request with too many parameters', () => {
@@ -109,12 +108,7 @@ describe('a request with too many parameters', () => {
 
   it.each([
     ...['/oauth/consent', '/oauth/confirm', '/oauth/sign-in', '/oauth/sign-out', '/oauth/language'],
-    ...[
-      '/oauth/account/disconnect',
-      '/oauth/account/stop',
-      '/oauth/account/warnings',
-      '/oauth/account/password',
-    ],
+    ...['disconnect', 'stop', 'warnings', 'password'].map((form) => `/oauth/account/${form}`),
   ])('is refused at %s [http-badInput-3]', async (path) => {
     await expectPage(await agent.post(path, fields(path === '/oauth/consent' ? 265 : 65)));
   });

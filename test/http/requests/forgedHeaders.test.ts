@@ -49,7 +49,6 @@ const FORGED: Record<string, Values> = {
   },
 };
 
-/** Right requests that may be repeated. */
 const REPEATABLE: readonly Route[] = ['POST /oauth/authorize', 'POST /oauth/sign-in', 'POST /oauth/consent'];
 
 describe.each<[how: string, trustProxy: false | number | string[]]>([

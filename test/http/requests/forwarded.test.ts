@@ -6,7 +6,6 @@ const behindNetworks = await useServer({ trustProxy: ['127.0.0.0/8', '::1/128', 
 const direct = await useServer();
 type Server = typeof direct;
 
-/** The address in the log line of a request with this header. */
 async function addressOf(server: Server, forwarded: string): Promise<string> {
   const headers = { 'x-forwarded-for': forwarded };
   const answer = await fetch(`${server.baseUrl}/health/live`, { headers });

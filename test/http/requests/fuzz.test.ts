@@ -32,14 +32,18 @@ const FAST_ROUTES = ROUTES.filter((route) => !isSlow(route));
 /** Texts that a database can't store, tried in every parameter and in the credentials of HTTP Basic. */
 const NO_TEXT: readonly Splice[] = ['%00', '%FF', '%ED%A0%80'].map((insert) => ({ at: 1, drop: 0, insert }));
 
+const LONG = { timeout: FUZZ_TIMEOUT_MS };
+
 async function expectAnswered(route: Route, edits: readonly Edit[]): Promise<void> {
   const request = writeRequest(route, spoiled(samples[route]), edits);
   const reader = edits.some(({ place }) => place === 'path') ? 'anybody' : samples[route].reader;
   for (const answer of await sendRequest(server.baseUrl, request)) expectSound(server, answer, reader);
 }
 
-describe('a fuzzed request', { timeout: FUZZ_TIMEOUT_MS }, () => {
-  it.each(ROUTES)('with any value in any part is answered, and changes nothing: %s', async (route) => {
+it.each(ROUTES)(
+  'a request with any value in any part is answered, and changes nothing: %s',
+  LONG,
+  async (route) => {
     const rows = await rowsOf(server.database);
     for (const place of placesOf(samples[route])) {
       await forgetTries(server.database);
@@ -50,10 +54,10 @@ describe('a fuzzed request', { timeout: FUZZ_TIMEOUT_MS }, () => {
       expect(await rowsOf(server.database), place).toBe(rows);
     }
     expect(faultsOf(server)).toEqual([]);
-  });
-});
+  },
+);
 
-describe('a connection', { timeout: FUZZ_TIMEOUT_MS }, () => {
+describe('a connection', LONG, () => {
   it('with any bytes is answered or closed, and changes nothing', async () => {
     const rows = await rowsOf(server.database);
     await fuzz('a connection', 150, fc.array(bytes, { maxLength: 8 }), async (pieces) => {
@@ -130,7 +134,6 @@ const conversation = fc.record({
   ),
 });
 
-/** `HEAD` for the routes of `GET`; the others stay. */
 const headOf = (route: Route) => route.replace(/^GET /, 'HEAD ');
 
 const verbOf = (route: string) => route.split(' ', 1)[0] ?? '';
@@ -140,7 +143,6 @@ function requestTo(route: Route, asked: string, connection = 'close'): string {
   return writeRequest(asked, { ...sample, headers: { ...sample.headers, connection } }).text;
 }
 
-/** The parts of an answer that are equal each time. */
 function gist(answers: readonly RawAnswer[]): string[] {
   return answers.map(({ status, headers }) => {
     const [type, location] = [headers.get('content-type'), headers.get('location')];

@@ -28,14 +28,12 @@ const samplesOfAnother = await prepareSamples(server);
 const FREE = ['new_password', 'page'];
 const needsOf = (route: Route) => samples[route].needs.filter((need) => !FREE.includes(need));
 
-/** The routes that require a right. */
 const GUARDED = ROUTES.filter((route) => needsOf(route).length > 0);
 const OWN_FORMS = GUARDED.filter((route) => route.startsWith('POST ') && samples[route].reader === 'person');
 
 /** Each holder of the value has the right, so another user's value works. */
 const BEARERS_ONLY: readonly Route[] = ['GET /oauth/account', 'POST /oauth/introspect', 'POST /api/revoke'];
 
-/** Sends the request with another value of one thing that it needs, and expects that it is not carried out. */
 function expectNotDoneWith(route: Route, need: string, value: string): Promise<void> {
   return expectNotDone(route, writeRequest(route, withNeed(samples[route], need, value)));
 }

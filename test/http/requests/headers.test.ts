@@ -29,8 +29,8 @@ describe('the server over https', async () => {
 
   it('restricts its cookies to this host and https, and ignores a session cookie without __Host- [headers-1]', async () => {
     const { login, password } = await server.createUser();
-    const plain = { 'x-forwarded-proto': 'http', forwarded: 'proto=http', 'x-forwarded-ssl': 'off' };
-    const agent = new Agent(server.baseUrl, plain);
+    const forged = { 'x-forwarded-proto': 'http', forwarded: 'proto=http', 'x-forwarded-ssl': 'off' };
+    const agent = new Agent(server.baseUrl, forged);
     const page = await agent.get('/oauth/account');
     const answer = await agent.submit(page, 'login', { login, password });
     const names = [];

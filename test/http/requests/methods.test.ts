@@ -11,7 +11,6 @@ const samples = await prepareSamples(server);
 
 const pathOf = (route: string) => route.split(' ')[1] ?? '';
 
-/** The methods that an address takes, as `Allow` lists them. */
 function allowedAt(path: string): string[] {
   const methods = ROUTES.filter((route) => pathOf(route) === path).map((route) => route.split(' ')[0] ?? '');
   return methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).toSorted();

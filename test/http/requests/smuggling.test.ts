@@ -21,7 +21,6 @@ interface Line {
   readonly rule?: string;
 }
 
-/** Of the requests of this test. */
 const lines = () => {
   const all = server.logLines.slice(logged).map((line) => JSON.parse(line) as Line);
   return all.filter(({ msg }) => msg === 'request');
@@ -36,7 +35,6 @@ const asked = () =>
 const HIDDEN = 'GET /oauth/sign-in HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const NEXT = 'GET /health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
 
-/** A request to the token endpoint with some header lines of its own. */
 function post(lines: string, body = ''): string {
   return `POST /oauth/token HTTP/1.1\r\nHost: localhost\r\n${lines}\r\n${body}`;
 }
@@ -45,82 +43,87 @@ function get(lines: string, target = '/health/live', version = 'HTTP/1.1'): stri
   return `GET ${target} ${version}\r\nHost: localhost\r\n${lines}\r\n`;
 }
 
+const UNREADABLE =
+  /This request can’t be read|The request is not valid HTTP|The headers of the request are too/;
+
+/** Sends bytes, and expects a single answer. @returns the header of this name */
+async function expectOne(bytes: string, status: number, said: RegExp) {
+  const { answers, interim } = await converse(server.baseUrl, bytes);
+  expect(answers.map((answer) => answer.status)).toEqual([status]);
+  expect(answers[0]?.body).toMatch(said);
+  return { interim, header: (name: string) => answers[0]?.headers.get(name) };
+}
+
 const FORM = 'Content-Type: application/x-www-form-urlencoded\r\n';
 const chunked = (body: string) => post('Transfer-Encoding: chunked\r\n', body);
 const END = '0\r\n\r\n';
 
-describe('a request with ambiguous framing', () => {
-  it.each([
-    ['Content-Length + chunks', post(`Content-Length: ${END.length}\r\nTransfer-Encoding: chunked\r\n`, END)],
-    [
-      'Content-Length and chunks, with a request hidden after the last chunk',
-      post(`Transfer-Encoding: chunked\r\nContent-Length: ${END.length + HIDDEN.length}\r\n`, END + HIDDEN),
-    ],
-    ['two different Content-Length headers', post('Content-Length: 0\r\nContent-Length: 42\r\n', HIDDEN)],
-    ['two equal Content-Length headers', post('Content-Length: 3\r\nContent-Length: 3\r\n', 'a=b')],
-    ['a list in Content-Length', post('Content-Length: 3, 3\r\n', 'a=b')],
-    ['a Content-Length beyond 64 bits', post('Content-Length: 18446744073709551619\r\n', 'a=b')],
-    ['an unknown Transfer-Encoding', post('Transfer-Encoding: xchunked\r\n', END)],
-    ['an encoding after chunked', post('Transfer-Encoding: chunked, identity\r\n', END)],
-    ['two Transfer-Encodings', post('Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n', END)],
-    ['a vertical tab before the encoding', post('Transfer-Encoding: \x0bchunked\r\n', END)],
-    ['a space before the colon of a header', post('Transfer-Encoding : chunked\r\n', END)],
-    ['a folded header', post('X: a\r\n Content-Length: 42\r\nContent-Length: 0\r\n')],
-    ['a header without a colon', post('Content-Length\r\n')],
-    ['a bare LF after a header', post('X: a\nContent-Length: 42\r\n')],
-    ['a bare CR in a header value', post('X: a\rContent-Length: 42\r\n')],
-    ['bare LF line endings', 'POST /oauth/token HTTP/1.1\nHost: localhost\nContent-Length: 0\n\n'],
-    ['a NUL in a header value', get('X: a\0b\r\n')],
-    ['a chunk size that isn’t hexadecimal', chunked(`z\r\na=b\r\n${END}`)],
-    ['a chunk size beyond 64 bits', chunked(`10000000000000003\r\na=b\r\n${END}`)],
-    ['a space before the chunk size', chunked(` 3\r\na=b\r\n${END}`)],
-    ['a chunk shorter than its size', chunked(`4\r\na=b\r\n${END}`)],
-    ['a chunk longer than its size', chunked(`3\r\na=b&c=d\r\n${END}`)],
-    ['chunks with bare LF line endings', chunked('3\na=b\n0\n\n')],
-    ['a bare LF in a chunk extension', chunked(`3;\nx\r\na=b\r\n${END}`)],
-    ['a chunk extension of 20,000 bytes', chunked(`3;${'x'.repeat(20_000)}\r\na=b\r\n${END}`)],
-    ['a Content-Length in the trailers', chunked('3\r\na=b\r\n0\r\nContent-Length: 42\r\n\r\n')],
-    ['a malformed trailer', chunked('3\r\na=b\r\n0\r\nGET /hidden HTTP/1.1\r\n\r\n')],
-    ...['FOO', 'get', '', 'GET\0'].map((method) => [`method “${method}”`, get('').replace('GET', method)]),
-    ['a lower-case HTTP version', get('', '/health/live', 'http/1.1')],
-    ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
-    ['a space in the request target', get('', '/health/live /hidden')],
-    ['non-ASCII bytes in the request target', get('', '/health/l\xc3\xafve')],
-    ['an empty request target', get('', '')],
-    ['a header of 33,000 bytes', get(`X: ${'x'.repeat(33_000)}\r\n`)],
-    ['a request target of 33,000 bytes', get('', `/health/live?${'x'.repeat(33_000)}`)],
-  ])('is refused, and no bytes after it are read: %s [smuggling-1]', async (_what, bytes) => {
-    const { answers } = await converse(server.baseUrl, bytes + NEXT);
-    const said =
-      /This request can’t be read|The request is not valid HTTP|The headers of the request are too/;
-    expect(answers).toMatchObject([{ status: 400, body: said }]);
-    expect(answers[0]?.headers.get('connection')).toEqual(['close']);
+it.each([
+  ['Content-Length + chunks', post(`Content-Length: ${END.length}\r\nTransfer-Encoding: chunked\r\n`, END)],
+  [
+    'Content-Length and chunks, with a request hidden after the last chunk',
+    post(`Transfer-Encoding: chunked\r\nContent-Length: ${END.length + HIDDEN.length}\r\n`, END + HIDDEN),
+  ],
+  ['two different Content-Length headers', post('Content-Length: 0\r\nContent-Length: 42\r\n', HIDDEN)],
+  ['two equal Content-Length headers', post('Content-Length: 3\r\nContent-Length: 3\r\n', 'a=b')],
+  ['a list in Content-Length', post('Content-Length: 3, 3\r\n', 'a=b')],
+  ['a Content-Length beyond 64 bits', post('Content-Length: 18446744073709551619\r\n', 'a=b')],
+  ['an unknown Transfer-Encoding', post('Transfer-Encoding: xchunked\r\n', END)],
+  ['an encoding after chunked', post('Transfer-Encoding: chunked, identity\r\n', END)],
+  ['two Transfer-Encodings', post('Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n', END)],
+  ['a vertical tab before the encoding', post('Transfer-Encoding: \x0bchunked\r\n', END)],
+  ['a space before the colon of a header', post('Transfer-Encoding : chunked\r\n', END)],
+  ['a folded header', post('X: a\r\n Content-Length: 42\r\nContent-Length: 0\r\n')],
+  ['a header without a colon', post('Content-Length\r\n')],
+  ['a bare LF after a header', post('X: a\nContent-Length: 42\r\n')],
+  ['a bare CR in a header value', post('X: a\rContent-Length: 42\r\n')],
+  ['bare LF line endings', 'POST /oauth/token HTTP/1.1\nHost: localhost\nContent-Length: 0\n\n'],
+  ['a NUL in a header value', get('X: a\0b\r\n')],
+  ['a chunk size that isn’t hexadecimal', chunked(`z\r\na=b\r\n${END}`)],
+  ['a chunk size beyond 64 bits', chunked(`10000000000000003\r\na=b\r\n${END}`)],
+  ['a space before the chunk size', chunked(` 3\r\na=b\r\n${END}`)],
+  ['a chunk shorter than its size', chunked(`4\r\na=b\r\n${END}`)],
+  ['a chunk longer than its size', chunked(`3\r\na=b&c=d\r\n${END}`)],
+  ['chunks with bare LF line endings', chunked('3\na=b\n0\n\n')],
+  ['a bare LF in a chunk extension', chunked(`3;\nx\r\na=b\r\n${END}`)],
+  ['a chunk extension of 20,000 bytes', chunked(`3;${'x'.repeat(20_000)}\r\na=b\r\n${END}`)],
+  ['a Content-Length in the trailers', chunked('3\r\na=b\r\n0\r\nContent-Length: 42\r\n\r\n')],
+  ['a malformed trailer', chunked('3\r\na=b\r\n0\r\nGET /hidden HTTP/1.1\r\n\r\n')],
+  ...['FOO', 'get', '', 'GET\0'].map((method) => [`method “${method}”`, get('').replace('GET', method)]),
+  ['a lower-case HTTP version', get('', '/health/live', 'http/1.1')],
+  ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+  ['a space in the request target', get('', '/health/live /hidden')],
+  ['non-ASCII bytes in the request target', get('', '/health/l\xc3\xafve')],
+  ['an empty request target', get('', '')],
+  ['a header of 33,000 bytes', get(`X: ${'x'.repeat(33_000)}\r\n`)],
+  ['a request target of 33,000 bytes', get('', `/health/live?${'x'.repeat(33_000)}`)],
+])(
+  'a request with ambiguous framing is refused, and no bytes after it are read: %s [smuggling-1]',
+  async (_what, bytes) => {
+    const { header } = await expectOne(bytes + NEXT, 400, UNREADABLE);
+    expect(header('connection')).toEqual(['close']);
     expect(asked()).toEqual(['-']);
-  });
-});
+  },
+);
 
-describe('an unreadable request has a line in the log, and an answer in the format of its path', () => {
-  const JSON_TYPE = 'application/json';
-  const PAGE = 'text/html; charset=utf-8';
-  const length = 'Host: x\r\nContent-Length: x\r\n\r\n';
+const JSON_TYPE = 'application/json';
+const PAGE = 'text/html; charset=utf-8';
+const length = 'Host: x\r\nContent-Length: x\r\n\r\n';
 
-  it.each<[what: string, bytes: string | string[], type: string, path: string]>([
-    ['a bad Content-Length', `POST /oauth/token HTTP/1.1\r\n${length}`, JSON_TYPE, '/oauth/token'],
-    ['the same with a query', `POST /oauth/revoke?a=b HTTP/1.1\r\n${length}`, JSON_TYPE, '/oauth/revoke'],
-    ['the same at a JSON path', `POST /api/revoke/x HTTP/1.1\r\n${length}`, JSON_TYPE, '(unknown path)'],
-    ['the same at a page', `POST /oauth/consent HTTP/1.1\r\n${length}`, PAGE, '/oauth/consent'],
-    ['no Host', 'POST /oauth/introspect HTTP/1.1\r\n\r\n', JSON_TYPE, '/oauth/introspect'],
-    ['no Host at a page', 'GET /oauth/account HTTP/1.1\r\n\r\n', PAGE, '/oauth/account'],
-    ['a bad chunk in another packet', [chunked('3\r\na=b\r\n'), 'z\r\n'], JSON_TYPE, '/oauth/token'],
-    [
-      'a bad escape in the path',
-      get('Connection: close\r\n', '/oauth/token/%zz'),
-      JSON_TYPE,
-      '(unknown path)',
-    ],
-    ['no request line', 'hello\r\n\r\n', PAGE, '(unknown path)'],
-    ['CONNECT', 'CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n', PAGE, '(unknown path)'],
-  ])('%s', async (_what, bytes, type, path) => {
+it.each<[what: string, bytes: string | string[], type: string, path: string]>([
+  ['a bad Content-Length', `POST /oauth/token HTTP/1.1\r\n${length}`, JSON_TYPE, '/oauth/token'],
+  ['the same with a query', `POST /oauth/revoke?a=b HTTP/1.1\r\n${length}`, JSON_TYPE, '/oauth/revoke'],
+  ['the same at a JSON path', `POST /api/revoke/x HTTP/1.1\r\n${length}`, JSON_TYPE, '(unknown path)'],
+  ['the same at a page', `POST /oauth/consent HTTP/1.1\r\n${length}`, PAGE, '/oauth/consent'],
+  ['no Host', 'POST /oauth/introspect HTTP/1.1\r\n\r\n', JSON_TYPE, '/oauth/introspect'],
+  ['no Host at a page', 'GET /oauth/account HTTP/1.1\r\n\r\n', PAGE, '/oauth/account'],
+  ['a bad chunk in another packet', [chunked('3\r\na=b\r\n'), 'z\r\n'], JSON_TYPE, '/oauth/token'],
+  ['a bad escape in the path', get('Connection: close\r\n', '/oauth/token/%zz'), JSON_TYPE, '(unknown path)'],
+  ['no request line', 'hello\r\n\r\n', PAGE, '(unknown path)'],
+  ['CONNECT', 'CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n', PAGE, '(unknown path)'],
+])(
+  'an unreadable request has a line in the log, and an answer in the format of its path: %s',
+  async (_what, bytes, type, path) => {
     const { answers } = await converse(server.baseUrl, bytes);
     const status = path === '(unknown path)' && type === JSON_TYPE && bytes.includes('%zz') ? 404 : 400;
     expect(answers).toMatchObject([{ status }]);
@@ -131,40 +134,33 @@ describe('an unreadable request has a line in the log, and an answer in the form
       expect(Object.keys(JSON.parse(body ?? ''))).toEqual(['error', 'error_description']);
     expect(lines()).toMatchObject([{ path, status }]);
     expect(headers?.get('x-request-id')).toEqual([JSON.parse(server.logLines.at(-1) ?? '').ref]);
-  });
-});
+  },
+);
 
 describe('a body with a Content-Encoding', () => {
   const encoded = (path: string, encoding: string) =>
     `POST ${path} HTTP/1.1\r\nHost: x\r\n${FORM}Content-Encoding: ${encoding}\r\nContent-Length: 3000\r\n\r\n`;
 
+  const REFUSED = /"error":"invalid_request","error_description":"Send the body without Content-Enc/;
+
   it.each([
-    [
-      '/oauth/token',
-      'gzip',
-      /"error":"invalid_request","error_description":"Send the body without Content-Enc/,
-    ],
-    ['/oauth/introspect', 'br', /"error":"invalid_request"/],
-    ['/oauth/revoke', 'identity, gzip', /"error":"invalid_request"/],
-    ['/api/revoke', 'x', /"error":"invalid_request"/],
+    ['/oauth/token', 'gzip', REFUSED],
+    ['/oauth/introspect', 'br', REFUSED],
+    ['/oauth/revoke', 'identity, gzip', REFUSED],
+    ['/api/revoke', 'x', REFUSED],
     ['/oauth/authorize', 'GZIP', /<!doctype html>/],
     ['/oauth/sign-in', 'zstd', /<!doctype html>/],
-  ])('gets 415 before the body arrives: %s, %s', async (path, encoding, body) => {
-    const { answers } = await converse(server.baseUrl, encoded(path, encoding));
-    expect(answers).toMatchObject([{ status: 415, body }]);
-    expect(answers[0]?.headers.get('accept-encoding')).toEqual(['identity']);
+  ])('gets 415 before the body arrives: %s, %s', async (path, encoding, said) => {
+    const { header } = await expectOne(encoded(path, encoding), 415, said);
+    expect(header('accept-encoding')).toEqual(['identity']);
     expect(lines()).toMatchObject([
       { path, status: 415, error: 'invalid_request', rule_id: 'unreadable_body' },
     ]);
   });
 
   it('is read if the encoding is identity', async () => {
-    const bytes = post(
-      `${FORM}Content-Encoding: Identity\r\nConnection: close\r\nContent-Length: 3\r\n`,
-      'a=b',
-    );
-    const { answers } = await converse(server.baseUrl, bytes);
-    expect(answers).toMatchObject([{ status: 400, body: /is missing/ }]);
+    const head = `${FORM}Content-Encoding: Identity\r\nConnection: close\r\nContent-Length: 3\r\n`;
+    await expectOne(post(head, 'a=b'), 400, /is missing/);
   });
 });
 
@@ -215,35 +211,27 @@ describe('a request with unambiguous framing', () => {
     ['a Content-Length of 10 GB', post(`${FORM}Content-Length: 9999999999\r\n`, HIDDEN.repeat(400))],
     ['chunks that are too long in all', post(inChunks, `${hiddenChunk.slice(0, -END.length)}`.repeat(400))],
   ])('closes the connection after its response: %s', async (_what, bytes) => {
-    const { answers } = await converse(server.baseUrl, bytes);
-    expect(answers).toMatchObject([{ status: 400, body: /"error":"invalid_request"/ }]);
-    expect(answers[0]?.headers.get('connection')).toEqual(['close']);
+    const { header } = await expectOne(bytes, 400, /"error":"invalid_request"/);
+    expect(header('connection')).toEqual(['close']);
     expect(asked()).toEqual(['/oauth/token']);
   });
 
   it('gets 100 Continue on request, and is answered once', async () => {
     const bytes = post(`${FORM}Expect: 100-continue\r\nContent-Length: 3\r\nConnection: close\r\n`, 'a=b');
-    const { answers, interim } = await converse(server.baseUrl, bytes);
+    const { interim } = await expectOne(bytes, 400, /"error":"invalid_request"/);
     expect(interim).toEqual([100]);
-    expect(answers).toMatchObject([{ status: 400, body: /"error":"invalid_request"/ }]);
   });
 
   it('gets no headers from a trailer', async () => {
     const resource = await server.createResource();
     const body = `7\r\ntoken=x\r\n0\r\nAuthorization: ${resource}\r\n\r\n`;
     const head = (lines: string) => `POST /oauth/introspect HTTP/1.1\r\nHost: x\r\n${inChunks}${lines}\r\n`;
-    const { answers } = await converse(server.baseUrl, [
-      head(''),
-      body,
-      head(`Authorization: ${resource}\r\n`),
-      body,
-      NEXT,
-    ]);
+    const pieces = [head(''), body, head(`Authorization: ${resource}\r\n`), body, NEXT];
+    const { answers } = await converse(server.baseUrl, pieces);
     expect(answers.map(({ status }) => status)).toEqual([401, 200, 200]);
   });
 });
 
-/** The body of a valid exchange. */
 async function exchange(): Promise<string> {
   const [client, user] = [await server.createClient(), await server.createUser()];
   const code = await obtainCode(new Agent(server.baseUrl), requestOf(client), user);

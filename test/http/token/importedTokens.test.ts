@@ -1,13 +1,14 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { tokenExpiresAt } from '../../../src/rules/common/lifetimes.ts';
+import { hexOf, sha256 } from '../../../src/secrets/digest.ts';
 import { flowAt } from '../../contract/flowAt.ts';
 import { obtainToken } from '../../support/flow.ts';
 import { Agent } from '../../support/http/agent.ts';
 import { ledger } from '../../support/ledger.ts';
 import { commandsOn } from '../../support/process/commands.ts';
 import { onDatabase } from '../../support/process/process.ts';
-import { type TestClient, type TestUser, useServer } from '../../support/server.ts';
+import { type TestClient, useServer } from '../../support/server.ts';
 
 // Tokens of an earlier service name no grant: `imported_tokens` has theirs. They work like our own.
 
@@ -16,15 +17,12 @@ const { agent, introspected: told } = await flowAt(server);
 const { json } = commandsOn(onDatabase(server.database.url));
 const SCOPE = 'account-info payment-shop.limit(7,5000)';
 
-async function imported(given: { readonly user?: TestUser; readonly issuedAt?: Date } = {}) {
+async function imported(issuedAt = new Date(Date.now() - 86_400_000)) {
   const token = `old.${randomBytes(24).toString('base64')}`;
   ledger.note('access token', token);
-  const user = given.user ?? (await server.createUser({ paymentPassword: null }));
-  const client = await server.createClient();
-  const issuedAt = given.issuedAt ?? new Date(Date.now() - 86_400_000);
+  const [user, client] = [await server.createUser({ paymentPassword: null }), await server.createClient()];
   const row = { login: user.login, client_id: client.clientId, scope: SCOPE, issued_at: issuedAt };
-  const sha256 = createHash('sha256').update(token).digest('hex');
-  const result = await json('grant import', JSON.stringify({ ...row, token_sha256: sha256 }));
+  const result = await json('grant import', JSON.stringify({ ...row, token_sha256: hexOf(sha256(token)) }));
   expect(result).toMatchObject({ imported: 1, bad: 0 });
   return { user, client, token, issuedAt };
 }
@@ -81,7 +79,7 @@ describe('an imported token', () => {
     const lastMoment = new Date(Date.now() + 3_000);
     const issuedAt = new Date(lastMoment);
     issuedAt.setUTCFullYear(issuedAt.getUTCFullYear() - 3);
-    const { token } = await imported({ issuedAt });
+    const { token } = await imported(issuedAt);
     expect(await told(token)).toMatchObject({ active: true });
     await expect.poll(() => told(token)).toEqual({ active: false });
     expect(Date.now()).toBeGreaterThanOrEqual(lastMoment.getTime());

@@ -42,13 +42,11 @@ describe('a resource server', () => {
 
   it('is refused, as with a wrong secret, while it is blocked and once it is deleted', async () => {
     const resource = await register();
-    const setTwice = async (status: 'active' | 'blocked') => {
-      for (const _ of [1, 2]) await setResourceStatus(pool, resource.resourceId, status, 'olga');
-    };
-    await setTwice('blocked');
-    expect(await ask(resource)).toEqual(await wrongSecret());
-    await setTwice('active');
-    expect((await ask(resource)).status).toBe(200);
+    for (const status of ['blocked', 'blocked', 'active', 'active'] as const) {
+      await setResourceStatus(pool, resource.resourceId, status, 'olga');
+      if (status === 'blocked') expect(await ask(resource)).toEqual(await wrongSecret());
+      else expect((await ask(resource)).status).toBe(200);
+    }
     expect(await removeResource(pool, resource.resourceId, 'olga')).toMatchObject({ status: 'deleted' });
     expect(await ask(resource)).toEqual(await wrongSecret());
     expect(await removeResource(pool, resource.resourceId, 'olga')).toBeNull();

@@ -28,7 +28,6 @@ const servers = {
 };
 const [client, user] = [await before.createClient(), await before.createUser()];
 
-/** The same browser, sent to another replica from now on. */
 const movedTo = ({ baseUrl }: TestServer, agent: Agent) => copyOf(agent, baseUrl);
 
 const spending = (instance_name: string) => requestOf(client, { scope: 'payment-shop', instance_name });
