@@ -11,7 +11,6 @@ const server = await useServer();
 const { assent, json } = commandsOn(onDatabase(server.database.url));
 
 const eventsOf = (filter: string) => json<Record<string, unknown>[]>(`audit ${filter}`);
-const outcomesOf = async (filter: string) => (await eventsOf(filter)).map(({ outcome }) => outcome);
 
 describe('assent audit', () => {
   it('shows the events of a user’s authorizations, oldest first, by login, application, reference and day', async () => {
@@ -34,30 +33,17 @@ describe('assent audit', () => {
       ...['signed_in', 'rejected', 'approved', 'exchanged', 'revoked_by_operator'],
     ]);
     const events = all.slice(2);
-    expect(events[1]).toEqual({
+    const about = { login: user.login, client_name: 'Test Shop', grant_id: grant?.grant_id, ...spending };
+    expect(events[1]).toMatchObject({
+      ...about,
       id: expect.stringMatching(/^[0-9a-f]{32}$/),
-      at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
-      outcome: 'approved',
-      login: user.login,
-      external_id: null,
-      client_id: client.clientId,
-      client_name: 'Test Shop',
-      instance_name: 'till',
-      grant_id: grant?.grant_id,
-      scope: spending.scope,
       limits: [{ right: 'payment-shop', period_days: 7, amount: '1500', currency: 'RUB' }],
       address: expect.stringMatching(/^(127\.0\.0\.1|::1)$/),
-      reference: expect.stringMatching(/^[0-9a-f]{10}$/),
-      user_id: user.userId,
-      resource_id: null,
       operator: null,
       detail: { confirmed_by: 'payment_password', session: expect.stringMatching(/^[0-9a-f]{32}$/) },
     });
-    expect(events[0]).toEqual({
-      ...events[1],
-      ...{ id: expect.any(String), at: expect.any(String), outcome: 'rejected', detail: null },
-      reference: rejected.headers.get('x-request-id'),
-    });
+    const reference = rejected.headers.get('x-request-id');
+    expect(events[0]).toMatchObject({ ...about, detail: null, reference });
     const operator = userInfo().username;
     expect(events[3]).toMatchObject({ address: null, reference: null, scope: spending.scope, operator });
     const ofClient = `--client ${client.clientId}`;
@@ -66,26 +52,18 @@ describe('assent audit', () => {
       [`${ofClient} --since ${events[0]?.at}`, events],
       [`--ref ${third?.reference}`, [third]],
       [`${ofUser} --since ${third?.at}`, events.slice(2)],
-      [`${ofUser} --since 2100-01-01`, []],
       [`${ofUser} --until ${third?.at}`, all.slice(0, 4)],
       [`${ofClient} --outcome exchanged`, [third]],
       [`--user ${user.userId.toUpperCase()} --outcome exchanged`, [third]],
       [`${ofUser} --limit 2`, events.slice(2)],
     ] as const)
       expect([filter, await eventsOf(filter)]).toEqual([filter, found]);
-
-    const { stdout } = await assent(`audit ${ofUser} --outcome approved`);
-    expect(stdout.replaceAll('\u00a0', ' ')).toMatch(
-      /^instance_name +till\ngrant_id +\S{36}\nrights +Pay any shop: at most RUB 1,500 in any 7 days$/m,
-    );
   });
 
   it('returns each event once to programs that follow the trail, also events of unknown kinds', async () => {
     const next = (cursor = '') =>
       json<{ events: Record<string, unknown>[]; cursor: string }>(`audit next ${cursor}`);
     const first = await next();
-    const cursorText = expect.stringMatching(/^\d+(\.\d+){4}$/);
-    expect(first).toEqual({ events: [], cursor: cursorText, complete_until: expect.any(String) });
     const { userId, login } = await server.createUser();
     const note = `insert into audit_events (kind, user_id) values ('of_a_newer_build', $1)`;
     await server.database.pool.query(note, [userId]);
@@ -127,10 +105,11 @@ describe('assent audit', () => {
     const { resource_id: id } = await json('resource create --name API');
     await json(`user delete ${user.login} --yes`);
     await json(`resource delete ${id} --yes`);
-    const ofUser = ['user_created', 'user_blocked', 'user_deleted'];
-    expect(await outcomesOf(`--user ${user.userId}`)).toEqual(ofUser);
-    const ofResource = ['resource_created', 'resource_secret_added', 'resource_deleted'];
-    expect(await outcomesOf(`--resource ${id}`)).toEqual(ofResource);
+    for (const [filter, outcomes] of [
+      [`--user ${user.userId}`, ['user_created', 'user_blocked', 'user_deleted']],
+      [`--resource ${id}`, ['resource_created', 'resource_secret_added', 'resource_deleted']],
+    ])
+      expect((await eventsOf(`${filter}`)).map(({ outcome }) => outcome)).toEqual(outcomes);
     expect((await assent('audit --client x --resource y')).stderr).toBe(
       'warning: there is no application x now\nwarning: there is no resource server y now\nno events\n',
     );

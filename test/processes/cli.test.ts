@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { introspect, obtainToken } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
-import { newSecret } from '../support/ledger.ts';
 import { ownDatabase } from '../support/postgres/database.ts';
 import { commandsOn } from '../support/process/commands.ts';
 import { onDatabase, runAssent, spawnAssent, spawnServer } from '../support/process/process.ts';
@@ -32,13 +31,9 @@ it('a running server sees the changes of commands at once [cli-1]', async () => 
 });
 
 describe('the command line', () => {
-  it('exits with 0, 1 or 2, and separates results on stdout from errors on stderr', async () => {
-    expect(await spawnAssent(['nothing'], variables)).toMatchObject({ code: 2, stdout: '' });
-    const unknown = { code: 1, stdout: '', stderr: 'there is no client nothing\n' };
-    expect(await spawnAssent(['client', 'show', 'nothing'], variables)).toEqual(unknown);
-    const user = ['user', 'create', 'piped', '--name', 'P', '--password-stdin', '--json'];
-    const { code, stdout } = await spawnAssent(user, variables, `${newSecret()}\n`);
-    expect([code, JSON.parse(stdout)]).toMatchObject([0, { login: 'piped' }]);
+  it('exits with 2 if it is wrong, and prints that on stderr', async () => {
+    const said = { code: 2, stdout: '', stderr: expect.stringContaining('nothing') };
+    expect(await spawnAssent(['nothing'], variables)).toEqual(said);
   });
 
   it('names every wrong variable on its own line, and prints no secret [cli-2]', async () => {
