@@ -5,8 +5,7 @@ import { converse } from '../support/http/rawHttp.ts';
 import { basic } from '../support/http/tokenRequests.ts';
 import { setUserStatus } from '../support/operators.ts';
 import { plant } from '../support/postgres/plant.ts';
-import { commandsOn } from '../support/process/commands.ts';
-import { onDatabase } from '../support/process/process.ts';
+import { commandsOf } from '../support/process/commands.ts';
 import { PATIENCE } from '../support/process/program.ts';
 import { useServer } from '../support/server.ts';
 
@@ -18,7 +17,7 @@ const client = await server.createClient();
 /** A browser in a new network. */
 const stranger = () => new Agent(server.baseUrl, { 'x-forwarded-for': `198.51.100.${++networks}` });
 
-const { assent, json, refused } = commandsOn(onDatabase(server.database.url));
+const { assent, json, refused } = commandsOf(server.database);
 
 const kept = async () => (await server.database.pool.query('select * from refusals order by slot')).rows;
 
