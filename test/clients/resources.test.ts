@@ -231,7 +231,6 @@ describe('the example payment API, when introspection fails', () => {
     expect(reached.length).toBe(3);
   });
 
-  /** A proxy in front of Assent that first answers 503 so many times. */
   async function startBusy(times: number): Promise<[reached: string[], address: string]> {
     const reached: string[] = [];
     const proxy = createServer((request, response) => {
