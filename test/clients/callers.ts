@@ -2,8 +2,6 @@ import { decide, goOnToConsent } from '../support/flow.ts';
 import type { Agent } from '../support/http/agent.ts';
 import type { TestUser } from '../support/server.ts';
 
-// For all tests of clients: the caller, and the user in front of the browser.
-
 /** An application or a resource server; `secret` is empty for an application without one. */
 export interface Caller {
   readonly id: string;

@@ -48,14 +48,12 @@ export function environment(variables: Variables): Variables {
   return { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', ...variables };
 }
 
-/** Runs a command of a guide. @returns the JSON that it prints */
 export async function runBlock(name: string, variables: Variables, guide?: Guide) {
   const script = block(`example: ${name}`, guide);
   const { stdout } = await promisify(execFile)('bash', ['-c', script], { env: environment(variables) });
   return JSON.parse(stdout) as Record<string, unknown>;
 }
 
-/** Collects the output of a process, and waits for a part of it. */
 function reading(stream: Readable) {
   const output = {
     text: '',

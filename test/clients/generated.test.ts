@@ -14,7 +14,6 @@ import { describeWith, environment } from './examples.ts';
 
 const page = readFile('docs/operate/api.md');
 const [, lines = ''] = /<!-- generated clients -->\n```sh\n(.+?)```/s.exec(page) ?? [];
-/** The command of the page that generates a client. */
 const lineWith = (generator: string) => lines.split('\n').find((line) => line.includes(generator)) ?? 'false';
 
 // The packages are not dependencies of Assent: `npm ci --prefix test/clients/openapi` installs them.
@@ -123,99 +122,87 @@ print(json.dumps({
 }))
 `;
 
-const MUST = `func must[T any](value T, err error) T {
+/** A Go program. @param before what stands above main @param body what sets names, blocked and problem */
+const goProgram = (imports: string, before: string, body: string) => `package main
+
+import (
+	"context"
+	"encoding/json"
+${imports}
+	"example.com/shop/assent"
+)
+
+${before}
+func must[T any](value T, err error) T {
 	if err != nil {
 		panic(err)
 	}
 	return value
 }
-`;
 
-/** Go programs of the two generators: what differs is how a value is given and an answer is read. */
-const GO = {
-  'oapi-codegen': `package main
-
-import (
-	"context"
-	"encoding/json"
-	"net/http"
-	"os"
-
-	"example.com/shop/assent"
-)
-
-${MUST}
 func main() {
 	ctx := context.Background()
-	bearer := func(_ context.Context, r *http.Request) error {
+	names := []string{}
+${body}
+	refused := map[string]any{"status": problem.Status, "rule": problem.Rule}
+	json.NewEncoder(os.Stdout).Encode(map[string]any{"names": names, "status": blocked.Status, "refused": refused})
+}
+`;
+
+/** For the two generators: what differs is how a value is given and an answer is read. */
+const GO = {
+  'oapi-codegen': goProgram(
+    '	"net/http"\n	"os"\n',
+    '',
+    `	bearer := func(_ context.Context, r *http.Request) error {
 		r.Header.Set("Authorization", "Bearer "+os.Getenv("ASSENT_TOKEN"))
 		return nil
 	}
 	api := must(assent.NewClientWithResponses(os.Getenv("ASSENT_URL"), assent.WithRequestEditorFn(bearer)))
 	made := must(api.ClientsCreateWithResponse(ctx, assent.ClientsCreateJSONRequestBody{Name: "oapi-codegen", RedirectUri: "https://go.example/callback"}))
 	password, payment := "tea-kettle-81-blue", "violet-spoon-17-jar"
-	must(api.UsersCreateWithResponse(ctx, assent.UsersCreateJSONRequestBody{Login: "oapi-codegen-none", Name: "oapi-codegen", Password: &password}))
-	must(api.UsersCreateWithResponse(ctx, assent.UsersCreateJSONRequestBody{Login: "oapi-codegen-both", Name: "oapi-codegen", Password: &password, PaymentPassword: &payment}))
-	names := []string{}
+	user := assent.UsersCreateJSONRequestBody{Login: "oapi-codegen-none", Name: "oapi-codegen", Password: &password}
+	must(api.UsersCreateWithResponse(ctx, user))
+	user.Login, user.PaymentPassword = "oapi-codegen-both", &payment
+	must(api.UsersCreateWithResponse(ctx, user))
 	for _, one := range must(api.ClientsListWithResponse(ctx, nil)).JSON200.Items {
 		names = append(names, one.Name)
 	}
-	blocked := must(api.ClientsBlockWithResponse(ctx, made.JSON201.ClientId))
-	problem := must(api.ClientsShowWithResponse(ctx, "x")).ApplicationproblemJSON404
-	refused := map[string]any{"status": problem.Status, "rule": problem.Rule}
-	json.NewEncoder(os.Stdout).Encode(map[string]any{"names": names, "status": blocked.JSON200.Status, "refused": refused})
-}
-`,
-  ogen: `package main
-
-import (
-	"context"
-	"encoding/json"
-	"os"
-
-	"example.com/shop/assent"
-)
-
-type token struct{}
+	blocked := must(api.ClientsBlockWithResponse(ctx, made.JSON201.ClientId)).JSON200
+	problem := must(api.ClientsShowWithResponse(ctx, "x")).ApplicationproblemJSON404`,
+  ),
+  ogen: goProgram(
+    '	"os"\n',
+    `type token struct{}
 
 func (token) Bearer(context.Context, assent.OperationName) (assent.Bearer, error) {
 	return assent.Bearer{Token: os.Getenv("ASSENT_TOKEN")}, nil
 }
-
-${MUST}
-func main() {
-	ctx := context.Background()
-	api := must(assent.NewClient(os.Getenv("ASSENT_URL"), token{}))
+`,
+    `	api := must(assent.NewClient(os.Getenv("ASSENT_URL"), token{}))
 	made := must(api.ClientsCreate(ctx, &assent.ClientsCreateReq{Name: "ogen", RedirectURI: "https://go.example/callback"})).(*assent.ClientsCreateCreated)
 	user := assent.UsersCreateReq{Login: "ogen-none", Name: "ogen", Password: assent.NewOptNilString("tea-kettle-81-blue")}
 	must(api.UsersCreate(ctx, &user))
 	user.Login, user.PaymentPassword = "ogen-both", assent.NewOptNilString("violet-spoon-17-jar")
 	must(api.UsersCreate(ctx, &user))
-	names := []string{}
 	for _, one := range must(api.ClientsList(ctx, assent.ClientsListParams{})).(*assent.ClientsListOK).Items {
 		names = append(names, one.Name)
 	}
 	blocked := must(api.ClientsBlock(ctx, assent.ClientsBlockParams{ClientID: made.ClientID})).(*assent.ClientsBlockOK)
-	problem := must(api.ClientsShow(ctx, assent.ClientsShowParams{ClientID: "x"})).(*assent.ClientsShowNotFound)
-	refused := map[string]any{"status": problem.Status, "rule": problem.Rule}
-	json.NewEncoder(os.Stdout).Encode(map[string]any{"names": names, "status": blocked.Status, "refused": refused})
-}
-`,
+	problem := must(api.ClientsShow(ctx, assent.ClientsShowParams{ClientID: "x"})).(*assent.ClientsShowNotFound)`,
+  ),
 };
 
-it.skipIf(!isInstalled)(
-  `openapi-typescript generates types for a program that compiles and works${found}`,
-  async () => {
-    symlinkSync(PACKAGES, join(folder, 'node_modules'), 'junction');
-    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
-    writeFileSync(join(folder, 'shop.ts'), TYPESCRIPT);
-    await run('sh', '-c', lineWith('openapi-typescript'));
-    const options = ['--strict', '--noUncheckedIndexedAccess', '--module', 'nodenext', '--target', 'es2023'];
-    const types = ['--typeRoots', join(CHECKOUT, 'node_modules/@types'), '--types', 'node'];
-    await run(process.execPath, join(CHECKOUT, 'node_modules/.bin/tsc'), ...options, ...types, 'shop.ts');
-    await expectDone(await run(process.execPath, 'shop.js'), 'TypeScript');
-  },
-);
+it.skipIf(!isInstalled)(`openapi-typescript makes types for a program that works${found}`, async () => {
+  symlinkSync(PACKAGES, join(folder, 'node_modules'), 'junction');
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  writeFileSync(join(folder, 'shop.ts'), TYPESCRIPT);
+  await run('sh', '-c', lineWith('openapi-typescript'));
+  const options = ['--strict', '--noUncheckedIndexedAccess', '--module', 'nodenext', '--target', 'es2023'];
+  const types = ['--typeRoots', join(CHECKOUT, 'node_modules/@types'), '--types', 'node'];
+  await run(process.execPath, join(CHECKOUT, 'node_modules/.bin/tsc'), ...options, ...types, 'shop.ts');
+  await expectDone(await run(process.execPath, 'shop.js'), 'TypeScript');
+});
 
 describeWith(['python3', 'openapi-python-client'], 'openapi-python-client', () => {
   it('generates a client for a program that works', async () => {

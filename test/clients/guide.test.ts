@@ -133,13 +133,13 @@ describeWith(['bash', 'curl', 'openssl'], 'The curl example', () => {
     return { code: await example.ended(), stdout: example.stdout.text, stderr: example.stderr.text };
   }
 
-  const allow = (url: string) => decideAt(new Agent(server.baseUrl), url, user, 'allow');
-  const reject = (url: string) => decideAt(new Agent(server.baseUrl), url, user, 'reject');
+  const by = (decision: 'allow' | 'reject') => (url: string) =>
+    decideAt(new Agent(server.baseUrl), url, user, decision);
   const forge = async () => new URL(`${REDIRECT_URI}?state=another&code=assent_ac_other`);
 
   it.each(KINDS)('gets an active token for %s', async (_kind, verified) => {
     const client = await server.createClient({ verified, redirectUri: REDIRECT_URI });
-    const { code, stdout, stderr } = await run(client, allow);
+    const { code, stdout, stderr } = await run(client, by('allow'));
     expect(code, stderr).toBe(0);
     const answer = JSON.parse(stdout) as Record<string, unknown>;
     expect(Object.keys(answer)).toEqual(['access_token', 'token_type', 'expires_in']);
@@ -148,7 +148,7 @@ describeWith(['bash', 'curl', 'openssl'], 'The curl example', () => {
   });
 
   it.each([
-    ['the user rejects the request', reject, 'You said no.'],
+    ['the user rejects the request', by('reject'), 'You said no.'],
     ['the response has another state', forge, 'not the answer to this request'],
   ])('gets no token when %s', async (_what, decide, said) => {
     const client = await server.createClient({ redirectUri: REDIRECT_URI });

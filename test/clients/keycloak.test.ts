@@ -5,8 +5,9 @@ import { expect, it } from 'vitest';
 import type { ProviderSettings } from '../../src/flows/common/provider.ts';
 import { expectRefused, usersWith } from '../attacks/refusals.ts';
 import { isSignedIn, press } from '../support/account.ts';
-import { codeOf, decide, introspect, requestOf, signIn, tokenRequestOf } from '../support/flow.ts';
+import { codeOf, decide, introspect, requestOf, signIn } from '../support/flow.ts';
 import { Agent, type Answer, formWith } from '../support/http/agent.ts';
+import { exchange, expectToken } from '../support/http/tokenRequests.ts';
 import { newSecret } from '../support/ledger.ts';
 import { readFile } from '../support/process/folder.ts';
 import { onDatabase, runAssent } from '../support/process/process.ts';
@@ -89,12 +90,11 @@ describeWith([KC, 'python3'], 'Assent with Keycloak', async () => {
   it('signs users in, and registers them under the Keycloak id, which payment APIs receive', async () => {
     const { ours, ask, enter } = browserAt(server);
     const code = codeOf(await decide(ours, await enter(await ask(), alice), 'allow'));
-    const answer = await ours.post('/oauth/token', tokenRequestOf(client, code));
-    const { access_token } = JSON.parse(answer.body) as { access_token: string };
+    const token = expectToken(await exchange(server, client, code));
     const users = await usersWith(server, { external_id: alice.id });
     expect(users).toMatchObject([{ login: 'alice', name: 'Test alice', password_hash: null }]);
     const active = { active: true, sub: users[0]?.user_id, external_id: alice.id };
-    expect(await introspect(server, await server.createResource(), access_token)).toMatchObject(active);
+    expect(await introspect(server, await server.createResource(), token)).toMatchObject(active);
   });
 
   it('asks the signed-in user for the password again after Allow for a payment right', async () => {

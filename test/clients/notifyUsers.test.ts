@@ -27,7 +27,6 @@ const client = await server.createClient({ name: 'Corner Shop' });
 const folder = useExampleFolder();
 const STATE_FILE = join(folder, 'state');
 
-/** The messages of all processes. */
 const delivered: Record<'id' | 'login' | 'message', string>[] = [];
 
 /** @param killAfter the number of messages after which it is killed */

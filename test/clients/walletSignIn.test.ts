@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { s256 } from '../../src/secrets/digest.ts';
-import { codeOf, decide, introspect, press, requestOf, tokenRequestOf } from '../support/flow.ts';
+import { codeOf, decide, introspect, press, requestOf } from '../support/flow.ts';
 import { Agent, type Answer } from '../support/http/agent.ts';
-import { basic } from '../support/http/tokenRequests.ts';
+import { basic, exchange, expectToken } from '../support/http/tokenRequests.ts';
 import { ledger, newSecret } from '../support/ledger.ts';
 import { startProgram } from '../support/process/program.ts';
 import { freePort, startServer } from '../support/server.ts';
@@ -53,8 +53,7 @@ describe('the example identity provider', () => {
     const consent = await fillIn(await ask(), ANNA);
     expect([consent.page, consent.text.includes('Anna Petrova')]).toEqual(['consent', true]);
     const code = codeOf(await decide(agent, consent, 'allow'));
-    const { body } = await agent.post('/oauth/token', tokenRequestOf(client, code));
-    const { access_token: token } = JSON.parse(body) as { access_token: string };
+    const token = expectToken(await exchange(server, client, code));
     expect(await introspect(server, resource, token)).toMatchObject({ active: true, external_id: '1001' });
   });
 
@@ -79,11 +78,10 @@ describe('the example identity provider', () => {
     expect(text).toMatch(
       /Test Shop may spend up to RUB 1500 in any 7 days ?by payment-shop: RUB 1500 in any 7 days/,
     );
-    for (const details of ['{', 'null', '[7]', '<script>'])
-      expect(
-        (await agent.get(`${issuer}/authorize?${new URLSearchParams({ authorization_details: details })}`))
-          .status,
-      ).toBe(200);
+    for (const authorization_details of ['{', 'null', '[7]', '<script>']) {
+      const query = new URLSearchParams({ authorization_details });
+      expect((await agent.get(`${issuer}/authorize?${query}`)).status).toBe(200);
+    }
     const refused = await fillIn(allowed, BORIS);
     expect([refused.status, refused.page]).toEqual([400, 'error']);
     expect((await agent.get('/oauth/account')).text).toContain('Anna Petrova');
@@ -97,13 +95,13 @@ describe('the example identity provider', () => {
     address.searchParams.set('code_challenge', s256(verifier));
     const newCode = async () => codeOf(await agent.post(address.href, ANNA));
     const right = basic('assent', encodeURIComponent(clientSecret));
-    const exchange = async (code: string, headers = right, code_verifier = verifier) =>
+    const idTokenFor = async (code: string, headers = right, code_verifier = verifier) =>
       (await agent.post(`${issuer}/token`, { code, code_verifier }, headers)).body;
     for (const authorization of ['', 'Basic', 'Basic JQ==', basic('assent', 'wrong').authorization ?? ''])
-      expect(await exchange(await newCode(), { authorization })).toBe(REFUSED);
-    expect(await exchange(await newCode(), right, `${verifier}x`)).toBe(REFUSED);
+      expect(await idTokenFor(await newCode(), { authorization })).toBe(REFUSED);
+    expect(await idTokenFor(await newCode(), right, `${verifier}x`)).toBe(REFUSED);
     const code = await newCode();
-    expect(await exchange(code)).toContain('"id_token"');
-    expect(await exchange(code)).toBe(REFUSED);
+    expect(await idTokenFor(code)).toContain('"id_token"');
+    expect(await idTokenFor(code)).toBe(REFUSED);
   });
 });

@@ -44,7 +44,6 @@ const blocks = [...readFile('docs/operate/containers.md').matchAll(/^```sh\n(.*?
   ([, block = '']) => block,
 );
 
-/** The block of the page with these words, as it is printed. */
 function block(words: string): string {
   const [found, ...others] = blocks.filter((each) => each.includes(words));
   if (found === undefined || others.length > 0) throw new Error(`not one block of the page has: ${words}`);

@@ -55,7 +55,6 @@ export class Engine {
     return engine;
   }
 
-  /** @throws {Error} with what it printed, if it fails */
   async docker(...args: string[]): Promise<string> {
     const { code, stdout, stderr } = await outcomeOf(spawn('docker', args, { env: this.#env }));
     if (code !== 0) throw new Error(stderr);

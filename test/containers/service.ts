@@ -34,14 +34,12 @@ export class Service {
     return this.#engine.shell(script, this.#folder, this.variables, input);
   }
 
-  /** @returns standard output @throws {Error} with all that was printed */
   async run(script: string, input = ''): Promise<string> {
     const { code, stdout, stderr } = await this.try(script, input);
     if (code !== 0) throw new Error(`ended with ${code}: ${script}\n${stdout}\n${stderr}`);
     return stdout;
   }
 
-  /** @returns what Docker knows of its container @throws {Error} if it has none */
   async inspect(service: string) {
     const id = (await this.run(`docker compose ps --all --quiet ${service}`)).trim();
     return JSON.parse(await this.#engine.docker('inspect', id))[0];

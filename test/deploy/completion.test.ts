@@ -1,19 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { describeWith } from '../clients/examples.ts';
 import { CHECKOUT, fileIn, useFolder } from '../support/process/folder.ts';
-import { versionOf } from '../support/process/program.ts';
 
-const hasBash = versionOf(['bash', '--version']) !== undefined;
-const found = hasBash ? '' : ' (bash is not installed: skipped)';
-
-describe.runIf(hasBash)(`completion in bash${found}`, () => {
+describeWith(['bash'], 'completion in bash', () => {
   const folder = useFolder();
   const calls = `${folder}/calls`;
   const assent = `#!/bin/sh\necho "$@" >> '${calls}'\nexec '${process.execPath}' '${CHECKOUT}/bin/assent.js' "$@"\n`;
   chmodSync(fileIn(folder, 'assent', assent), 0o755);
 
-  /** The completions of the last of these words. */
   function complete(...words: string[]): string[] {
     const script = `. '${CHECKOUT}/deploy/completion/assent.sh'
       COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _assent; printf '%s\\n' "\${COMPREPLY[@]}"`;

@@ -20,6 +20,9 @@ const isKnown = (name: string) => known.includes(name.replace(/_FILE$/, ''));
 const endSeconds = ({ DRAIN_SECONDS = '0' }: Record<string, string>) =>
   Number(DRAIN_SECONDS) + MAX_SHUTDOWN_MS / 1000;
 
+const variablesIn = (text: string): Record<string, string> =>
+  Object.fromEntries([...text.matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]));
+
 const namesIn = (part: string) =>
   readdirSync(`${folder}kubernetes/${part}`).filter((file) => /(?<!^kustomization)\.yaml$/.test(file));
 const manifestsIn = (part: string) =>
@@ -34,16 +37,10 @@ describe('the manifests for Kubernetes', () => {
   const maintain = find('CronJob').spec.jobTemplate;
   const pods = [find('Deployment'), find('Job'), maintain].map(({ spec }) => spec.template.spec);
   const containers = pods.flatMap((pod) => pod.containers);
-  const configuration = Object.fromEntries(
-    [...read('kubernetes/configuration.env').matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [
-      name,
-      value,
-    ]),
-  ) as Record<string, string>;
+  const configuration = variablesIn(read('kubernetes/configuration.env'));
 
   it('are all in the kustomization', () => {
-    const { resources } = parse(read('kubernetes/kustomization.yaml'));
-    expect(resources.toSorted()).toEqual(files.toSorted());
+    expect(parse(read('kubernetes/kustomization.yaml')).resources.toSorted()).toEqual(files.toSorted());
   });
 
   it('set only variables that Assent reads', () => {
@@ -54,16 +51,14 @@ describe('the manifests for Kubernetes', () => {
   });
 
   it('give a replica enough time to drain after its preStop sleep', () => {
-    const { terminationGracePeriodSeconds } = pods[0];
-    const pause = 5;
-    expect(read('kubernetes/deployment.yaml')).toContain(`sleep: { seconds: ${pause} }`);
-    expect(terminationGracePeriodSeconds).toBeGreaterThan(pause + endSeconds(configuration));
+    expect(read('kubernetes/deployment.yaml')).toContain('sleep: { seconds: 5 }');
+    expect(pods[0].terminationGracePeriodSeconds).toBeGreaterThan(5 + endSeconds(configuration));
   });
 
   it('run a pod read-only as an unprivileged user', () => {
     const ofPod = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } };
-    for (const { securityContext } of pods) expect(securityContext).toMatchObject(ofPod);
     const denied = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
+    for (const { securityContext } of pods) expect(securityContext).toMatchObject(ofPod);
     for (const { securityContext } of containers)
       expect(securityContext).toEqual({ ...denied, readOnlyRootFilesystem: true });
   });
@@ -160,20 +155,15 @@ describe('the manifests for Kubernetes', () => {
   });
 
   it('have the operators’ API listen at the port that its container names, on the pod’s network', () => {
-    const variables = container.env.map(({ name, value }: Record<string, string>) => [name, value]);
-    expect(Object.fromEntries(variables)).toEqual({
-      ADMIN_PORT: String(opened.containerPort),
-      ADMIN_HOST: '0.0.0.0',
-    });
+    const port = { name: 'ADMIN_PORT', value: String(opened.containerPort) };
+    expect(container.env).toEqual([port, { name: 'ADMIN_HOST', value: '0.0.0.0' }]);
   });
 
   it('have one service for the operators’ API, inside the cluster, without a route and a node port', () => {
     const leading = ofKind('Service').filter(({ spec }) =>
       spec.ports.some(({ port, targetPort = port }: Record<string, unknown>) => isOpened(targetPort)),
     );
-    const names = leading.map(({ metadata }) => metadata.name);
-    expect(names).toEqual(['assent-admin']);
-    expect(leading[0].spec).toMatchObject({ type: 'ClusterIP', ports: [{ targetPort: opened.name }] });
+    expect(leading).toMatchObject([{ metadata: { name: 'assent-admin' }, spec: { type: 'ClusterIP' } }]);
 
     const all = ofKind('HTTPRoute').flatMap(({ spec }) => spec.rules);
     const targets = all.flatMap(({ backendRefs = [] }) => backendRefs).map(({ name }) => name);
@@ -206,10 +196,12 @@ describe.each([
   // biome-ignore lint/suspicious/noExplicitAny: what YAML has
   const all = Object.entries<any>(services);
 
-  it('publishes the pages only, not the operators’ API', () => {
+  it('publishes the pages only; the operators’ API is off unless ADMIN_PORT is set', () => {
     const open = all.filter(([, { ports, network_mode }]) => ports ?? network_mode);
     expect(open.map(([name]) => name)).toEqual(of);
     expect(open.flatMap(([, { ports }]) => ports)).toEqual(ports);
+    const set = [...readFile(file).matchAll(/\bADMIN_PORT: *(.*)/g)].map(([, value]) => value);
+    for (const value of set) expect(value).toMatch(/^\$\{ADMIN_PORT:-\}$/);
   });
 
   it('maintains the database as its owner each day, in a separate container, and drops nothing', () => {
@@ -219,11 +211,6 @@ describe.each([
     const day = /^while :; do if assent maintain; then .* sleep 86400; else .* sleep 60; fi; done$/;
     expect(maintain.command[2]).toMatch(day);
     expect(maintain.healthcheck.test).toEqual(['CMD', 'test', '-e', '/tmp/maintained']);
-  });
-
-  it('has no operators’ API unless ADMIN_PORT is set', () => {
-    const set = [...readFile(file).matchAll(/\bADMIN_PORT: *(.*)/g)].map(([, value]) => value);
-    for (const value of set) expect(value).toMatch(/^\$\{ADMIN_PORT:-\}$/);
   });
 });
 
@@ -238,14 +225,11 @@ describe('the compose file for two replicas', () => {
     }
   });
 
-  it('gives a replica enough time to drain', () => {
+  it('gives a replica enough time to drain, and a port of its own for metrics, outside the proxy', () => {
     for (const { environment, stop_grace_period } of replicas) {
       expect(Number.parseInt(stop_grace_period, 10)).toBeGreaterThan(endSeconds(environment));
+      expect(environment.METRICS_PORT).toMatch(/^\d+$/);
     }
-  });
-
-  it('serves the metrics on a port of their own, outside the proxy', () => {
-    for (const { environment } of replicas) expect(environment.METRICS_PORT).toMatch(/^\d+$/);
   });
 
   it('configures the replicas’ addresses in the proxy', () => {
@@ -269,14 +253,12 @@ describe('the units for systemd', () => {
     expect(names.filter((name) => !isUsed(name))).toEqual([]);
   });
 
-  it('let a replica override the common settings', () => {
-    const files = [...read('systemd/assent@.service').matchAll(/^EnvironmentFile=(.+)$/gm)];
-    expect(files.map(([, file]) => file)).toEqual(['/etc/assent/environment', '-/etc/assent/environment.%i']);
-  });
-
-  it('always restart a replica', () => {
-    expect(read('systemd/assent@.service')).toMatch(/^\[Unit\]\n(?:(?!\[).*\n)*StartLimitIntervalSec=0\n/m);
-    expect(read('systemd/assent@.service')).toMatch(/^Restart=always$/m);
+  it('always restart a replica, and let it override the common settings', () => {
+    const unit = read('systemd/assent@.service');
+    expect(unit).toMatch(/^\[Unit\]\n(?:(?!\[).*\n)*StartLimitIntervalSec=0\n/m);
+    expect(unit).toMatch(/^Restart=always$/m);
+    const files = [...unit.matchAll(/^EnvironmentFile=(.+)$/gm)].map(([, file]) => file);
+    expect(files).toEqual(['/etc/assent/environment', '-/etc/assent/environment.%i']);
   });
 
   it('read the name of the servers’ role from a file, which upgrades keep', () => {
@@ -315,8 +297,7 @@ describe('a shell script of deploy/systemd', () => {
       .replace('exec /usr/bin/node /opt/assent/bin/assent.js "$@"', 'exec /usr/bin/env');
     const env = { PATH: process.env.PATH ?? '', ...variables };
     const { status, stdout, stderr } = spawnSync('sh', ['-c', script], { env, encoding: 'utf8' });
-    const pairs = [...stdout.matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]);
-    return { status, stderr, got: Object.fromEntries(pairs) as Record<string, string> };
+    return { status, stderr, got: variablesIn(stdout) };
   }
 
   // The values are those of systemd 252 for the same lines.

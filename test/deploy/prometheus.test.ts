@@ -33,13 +33,11 @@ await agent.get('/nowhere');
 const told = (await agent.get('/metrics')).body;
 const series = readSeries(told);
 
-/** The metrics of a query, each with its label matchers. */
 function selectorsOf(expr: string): [name: string, matchers: string][] {
   const found = expr.matchAll(/\b((?:assent|nodejs|process)_\w+)(?:\{([^}]*)\})?/g);
   return [...found].map(([, name = '', matchers = '']) => [name, matchers]);
 }
 
-/** Labels that Prometheus adds. */
 const FROM_PROMETHEUS = ['job', 'instance'];
 const MATCHER = /(\w+)\s*(=~|!~|!=|=)\s*"([^"]*)"/g;
 

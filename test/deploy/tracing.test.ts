@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { obtainCode, requestOf, tokenRequestOf } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
+import { expectToken } from '../support/http/tokenRequests.ts';
 import { ledger, newSecret } from '../support/ledger.ts';
 import { useDatabase } from '../support/postgres/database.ts';
 import { onDatabase, type ServerProcess, spawnServer } from '../support/process/process.ts';
@@ -41,18 +42,14 @@ async function flow(): Promise<void> {
   const code = await obtainCode(agent, requestOf(client, PAYS), user);
   const fields = tokenRequestOf(client, code);
   await agent.post(`/oauth/token?${new URLSearchParams(fields)}`, {});
-  const exchanged = await agent.post('/oauth/token', fields);
-  const { access_token } = JSON.parse(exchanged.body) as { access_token: string };
-  await agent.post('/oauth/introspect', { token: access_token }, { authorization });
-  await agent.get(`/oauth/account?token=${access_token}&code=${code}`);
-  await agent.get(`/${access_token}/${user.password}`);
-  await agent.get('/oauth/account', { 'user-agent': `curl ${access_token}`, 'x-token': access_token });
-  await agent.post('/oauth/sign-in', {
-    login: user.login,
-    password: user.password,
-    form_token: access_token,
-  });
-  await agent.post('/api/revoke', {}, { authorization: `Bearer ${access_token}` });
+  const token = expectToken(await agent.post('/oauth/token', fields));
+  const { login, password } = user;
+  await agent.post('/oauth/introspect', { token }, { authorization });
+  await agent.get(`/oauth/account?token=${token}&code=${code}`);
+  await agent.get(`/${token}/${password}`);
+  await agent.get('/oauth/account', { 'user-agent': `curl ${token}`, 'x-token': token });
+  await agent.post('/oauth/sign-in', { login, password, form_token: token });
+  await agent.post('/api/revoke', {}, { authorization: `Bearer ${token}` });
 }
 
 describe.skipIf(!isInstalled)(`OpenTelemetry${found}`, () => {
@@ -75,16 +72,9 @@ describe.skipIf(!isInstalled)(`OpenTelemetry${found}`, () => {
   });
 
   it('traces a whole flow: requests by route, with their SQL statements', () => {
-    const pages = [
-      '/oauth/authorize',
-      '/oauth/sign-in',
-      '/oauth/consent',
-      '/oauth/confirm',
-      '/oauth/receipt',
-      '/oauth/return',
-    ];
-    for (const route of [...pages, '/oauth/token', '/oauth/introspect'])
-      expect(withRoute(route), route).not.toEqual([]);
+    const pages = ['authorize', 'sign-in', 'consent', 'confirm', 'receipt', 'return'];
+    for (const name of [...pages, 'token', 'introspect'])
+      expect(withRoute(`/oauth/${name}`), name).not.toEqual([]);
     const exchanges = withRoute('/oauth/token').map(({ traceId }) => traceId);
     const statements = collector
       .spans()

@@ -116,7 +116,6 @@ export class Cluster implements Home {
     return `postgres://postgres:${this.#common.passwords.superuser}@${HOST}:${machine.port}/postgres`;
   }
 
-  /** The member that Patroni says is the primary; waits until there is one. */
   leader(): Promise<Member> {
     return this.#until('has no primary', async (told) => {
       const leader = told.find(({ role, state }) => role === 'leader' && state === 'running');
@@ -180,7 +179,6 @@ export class Cluster implements Home {
     if (!answer.ok) throw new Error(`no switchover: ${answer.status} ${await answer.text()}`);
   }
 
-  /** The state of all members, as the first member that answers sees it. */
   async #tell(): Promise<Told[]> {
     for (const { machine } of this.members) {
       try {

@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { grantServerRole } from '../../src/store/schema/serverRole.ts';
 import { introspect, obtainToken } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
-import { newSecret } from '../support/ledger.ts';
-import { ownDatabase } from '../support/postgres/database.ts';
+import { ledger } from '../support/ledger.ts';
+import { createRole, ownDatabase } from '../support/postgres/database.ts';
+import { urlOf } from '../support/postgres/postgres.ts';
 import { commandsOn } from '../support/process/commands.ts';
+import { fileIn, useFolder } from '../support/process/folder.ts';
 import { onDatabase, runAssent, spawnAssent, spawnServer } from '../support/process/process.ts';
-import { useServer } from '../support/server.ts';
+import { freePort, TEST_SECRET, useServer } from '../support/server.ts';
 
 const server = await useServer();
 const variables = onDatabase(server.database.url);
@@ -32,13 +35,9 @@ it('a running server sees the changes of commands at once [cli-1]', async () => 
 });
 
 describe('the command line', () => {
-  it('exits with 0, 1 or 2, and separates results on stdout from errors on stderr', async () => {
-    expect(await spawnAssent(['nothing'], variables)).toMatchObject({ code: 2, stdout: '' });
-    const unknown = { code: 1, stdout: '', stderr: 'there is no client nothing\n' };
-    expect(await spawnAssent(['client', 'show', 'nothing'], variables)).toEqual(unknown);
-    const user = ['user', 'create', 'piped', '--name', 'P', '--password-stdin', '--json'];
-    const { code, stdout } = await spawnAssent(user, variables, `${newSecret()}\n`);
-    expect([code, JSON.parse(stdout)]).toMatchObject([0, { login: 'piped' }]);
+  it('exits with 2 if it is wrong, and prints that on stderr', async () => {
+    const said = { code: 2, stdout: '', stderr: expect.stringContaining('nothing') };
+    expect(await spawnAssent(['nothing'], variables)).toEqual(said);
   });
 
   it('names every wrong variable on its own line, and prints no secret [cli-2]', async () => {
@@ -92,5 +91,43 @@ describe('a server process', () => {
     expect(await warningsOf({})).toEqual([]);
     const msg = 'BASE_URL http://pay.example is plain http: passwords, codes and tokens travel unencrypted.';
     expect(await warningsOf({ BASE_URL: 'http://pay.example' })).toEqual([{ level: 'warn', msg }]);
+  });
+});
+
+// Docker and Kubernetes pass it in a variable of its own, or as a file.
+describe('the password of the database role', async () => {
+  const BASE_URL = 'http://localhost:3000';
+  const PASSWORD = `-it's a p@ss/w:rd "of" \\ $HOME %41 ключ`;
+  const folder = useFolder();
+  const { name } = await createRole('', PASSWORD);
+  await grantServerRole(server.database.pool, name, 'tests');
+  ledger.note('database password', PASSWORD);
+  const url = urlOf(server.database.url, { user: name, password: '' });
+  const byVariable = { DATABASE_URL: url, PGPASSWORD: PASSWORD, SECRETS: TEST_SECRET, BASE_URL };
+
+  it('in PGPASSWORD_FILE is used by the server and by every command', async () => {
+    const byFile = {
+      DATABASE_URL_FILE: fileIn(folder, 'url', `${url}\n`),
+      PGPASSWORD_FILE: fileIn(folder, 'password', `${PASSWORD}\n`),
+      SECRETS_FILE: fileIn(folder, 'secrets', `${TEST_SECRET}\n`),
+    };
+    expect(await (await spawnServer(byFile)).stop()).toBe(0);
+    const { assent } = commandsOn({ ...byFile, BASE_URL });
+    for (const line of ['migrate', 'client list', 'resource create --name API', 'audit --limit 1'])
+      expect({ line, ...(await assent(line)) }).toMatchObject({ line, code: 0 });
+    expect((await assent('doctor')).stdout).toContain('PostgreSQL answers');
+  });
+
+  it('is reported at once if it is missing, with the variable', async () => {
+    for (const command of [['serve'], ['client', 'list']]) {
+      const asks = /PostgreSQL: it requires a password: set PGPASSWORD or PGPASSWORD_FILE\n$/;
+      const run = await runAssent(command, { ...byVariable, PGPASSWORD: '', PORT: String(await freePort()) });
+      expect([run.code, run.stderr]).toEqual([1, expect.stringMatching(asks)]);
+    }
+  });
+
+  it('in DATABASE_URL takes precedence', async () => {
+    const DATABASE_URL = urlOf(url, { password: PASSWORD });
+    await commandsOn({ ...byVariable, DATABASE_URL, PGPASSWORD: 'another p@ss/w:rd' }).json('client list');
   });
 });

@@ -102,15 +102,11 @@ describe.runIf(psqlVersion >= 14)('the database set-up of docker-compose.yml (ne
       args.map((arg: string) => (arg === 'assent_server' ? role : arg)),
       here(migrate, names.assent),
     );
-    expect([migrated.code, migrated.stderr]).toEqual([
-      0,
-      expect.stringContaining(`\n${role} may read and write rows, but not change tables\n`),
-    ]);
+    expect(migrated.stderr).toContain(`\n${role} may read and write rows, but not change tables\n`);
     const { BASE_URL: _, ...variables } = here(assent, role);
     const doctor = await runAssent(['doctor'], here(assent, role));
     expect(doctor.stdout).toMatch(/^ok +the role \w+ may read and write rows/m);
-    const server = await spawnServer(variables);
-    expect(await server.stop()).toBe(0);
+    expect(await (await spawnServer(variables)).stop()).toBe(0);
   });
 
   it('creates the roles and the database that the services connect with', () => {

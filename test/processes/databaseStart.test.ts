@@ -1,9 +1,10 @@
 import { constants } from 'node:os';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { ownDatabase } from '../support/postgres/database.ts';
 import { whileHeld } from '../support/postgres/locks.ts';
 import { OwnPostgres } from '../support/postgres/ownPostgres.ts';
-import { onDatabase, runAssent, type ServerProcess, spawnServer } from '../support/process/process.ts';
+import { commandsOn } from '../support/process/commands.ts';
+import { onDatabase, ownServer, type ServerProcess, spawnServer } from '../support/process/process.ts';
 
 // Servers start before their database is reachable, on a real PostgreSQL that stops, starts or refuses them.
 
@@ -14,11 +15,7 @@ await postgres.start();
 await postgres.admit('local all passwordKind scram-sha-256');
 await postgres.run('create role passwordKind login', 'create database early');
 
-async function begin(url: string): Promise<ServerProcess> {
-  const server = await spawnServer({ ...onDatabase(url), LOG_LEVEL: 'info' }, 'live');
-  onTestFinished(async () => void (await server.stop()));
-  return server;
-}
+const begin = (url: string) => ownServer({ ...onDatabase(url), LOG_LEVEL: 'info' }, 'live');
 
 async function beginWithout(...of: Parameters<typeof postgres.url>): Promise<ServerProcess> {
   const url = postgres.url(...of);
@@ -42,11 +39,12 @@ describe('a server that starts while its database is unreachable', () => {
     expect(await knock(server)).toBe(400);
     const lines = server.output().trimEnd().split('\n');
     const news = lines.map((line) => JSON.parse(line).msg as string).filter((msg) => msg !== 'request');
-    const [listening, away, migrated, ...rest] = news;
-    expect(listening).toMatch(/^listening at /);
-    expect(away).toBe('the database is unreachable'); // once
-    expect(migrated).toMatch(/^migrated the schema from version 0 to \d+$/);
-    expect(rest).toEqual(['the database is reachable again']);
+    expect(news).toEqual([
+      expect.stringMatching(/^listening at /),
+      'the database is unreachable', // once
+      expect.stringMatching(/^migrated the schema from version 0 to \d+$/),
+      'the database is reachable again',
+    ]);
     expect(await server.stop()).toBe(0);
   });
 
@@ -87,24 +85,19 @@ it('a build older than the schema serves and runs commands if compatible, with a
        select max(version) + 1, 'later', max(version) + 1 - $1::int + $2::int from schema_migrations`,
       [after, oldest],
     );
+  const { assent, refused } = commandsOn({ ...onDatabase(database.url), BASE_URL: 'https://pay.invalid' });
   await add(1, 0);
   const server = await begin(database.url);
   await expect.poll(() => ready(server)).toBe(200);
-  expect(server.output()).toMatch(
-    /schema version \d+, this build's is \d+; this build supports the newer one/,
+  const supported = `schema version \\d+, this build's is \\d+; this build supports the newer one`;
+  expect(server.output()).toMatch(new RegExp(supported));
+  expect((await assent('doctor')).stdout).toMatch(new RegExp(`^advice +${supported}`, 'm'));
+  expect(await refused('migrate --server-role someone', 1)).toContain(
+    'newer than this build: grant someone its privileges with the newer build',
   );
-  const doctor = await runAssent(['doctor'], { ...onDatabase(database.url), BASE_URL: server.baseUrl });
-  expect(doctor.stdout).toMatch(
-    /^advice +schema version \d+, this build's is \d+; this build supports the newer one/m,
-  );
-  const role = await runAssent(['migrate', '--server-role', 'someone'], onDatabase(database.url));
-  expect(role.stderr).toContain('newer than this build: grant someone its privileges with the newer build');
-  const listed = await runAssent(['user', 'list'], onDatabase(database.url));
-  expect(listed.stderr).toMatch(/^schema version .+ supports the newer one\nno users\n$/);
+  expect((await assent('user list')).stderr).toMatch(new RegExp(`^${supported}\nno users\n$`));
   await add(2, 1);
-  const other = spawnServer(onDatabase(database.url));
   const sentence = 'this build does not support the newer one: run a newer build';
-  await expect(other).rejects.toThrow(sentence);
-  const refused = await runAssent(['user', 'list'], onDatabase(database.url));
-  expect(refused).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining(sentence) });
+  await expect(spawnServer(onDatabase(database.url))).rejects.toThrow(sentence);
+  expect(await refused('user list', 1)).toContain(sentence);
 });

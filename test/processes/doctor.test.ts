@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ownDatabase } from '../support/postgres/database.ts';
 import { OwnPostgres } from '../support/postgres/ownPostgres.ts';
 import { poolerKeepsNames, poolerVersion, startPooler } from '../support/postgres/pooler.ts';
-import { onDatabase, runAssent, spawnServer } from '../support/process/process.ts';
+import { onDatabase, ownServer, runAssent } from '../support/process/process.ts';
 import { listen } from '../support/process/program.ts';
 import { openWallet } from '../support/wallet.ts';
 import { doctor, troublesIn } from './findings.ts';
@@ -38,14 +38,13 @@ describe('assent doctor', () => {
   });
 
   it('accepts a server that responds at BASE_URL, and reports another program there', async () => {
-    const server = await spawnServer(onDatabase(postgres.url('postgres', 'server')));
+    const server = await ownServer(onDatabase(postgres.url('postgres', 'server')));
     const stranger = createServer((_request, response) => response.end('{}'));
     onTestFinished(() => void stranger.close());
     const at = async (BASE_URL: string) => (await doctor({ ...good, BASE_URL })).troubles;
     expect(await at(server.baseUrl)).toEqual({ cookies: 'advice' });
     const port = await listen(stranger, 'localhost');
     expect(await at(`http://localhost:${port}`)).toMatchObject({ address: 'error' });
-    await server.stop();
   });
 
   describe('with SIGN_IN_ISSUER', async () => {
@@ -91,7 +90,7 @@ describe('assent doctor', () => {
   });
 
   it('says that a server ignores X-Forwarded-For, and which variable to set', async () => {
-    const server = await spawnServer(onDatabase(postgres.url('postgres', 'server')));
+    const server = await ownServer(onDatabase(postgres.url('postgres', 'server')));
     await fetch(`${server.baseUrl}/health/live`, { headers: { 'x-forwarded-for': '203.0.113.7' } });
     await server.stop();
     expect((await doctor(good)).found.proxy).toMatchObject({

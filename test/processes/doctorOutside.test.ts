@@ -1,9 +1,9 @@
 import { request } from 'node:http';
 import { createServer } from 'node:https';
-import { afterAll, afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { ownDatabase, useDatabase } from '../support/postgres/database.ts';
 import { useFolder } from '../support/process/folder.ts';
-import { onDatabase, runAssent, spawnServer } from '../support/process/process.ts';
+import { onDatabase, ownServer, runAssent, spawnServer } from '../support/process/process.ts';
 import { listen } from '../support/process/program.ts';
 import { makeCertificate, makeEndedCertificate } from '../support/programs/certificates.ts';
 import { doctor } from './findings.ts';
@@ -23,16 +23,20 @@ const certificateFor = (host: string, days: number) => {
   return { key, cert };
 };
 
-let isOpen = false;
-/** What the proxy does with a stranger's `X-Forwarded-For`. */
-let forwarding: 'replaces' | 'passes on' | 'drops' = 'replaces';
+interface Duties {
+  readonly isOpen: boolean;
+  /** What the proxy does with a stranger's `X-Forwarded-For`. */
+  readonly forwarding: 'replaces' | 'passes on' | 'drops';
+}
+const DONE: Duties = { isOpen: false, forwarding: 'replaces' };
+let duties = DONE;
 
 const proxy = createServer(certificateFor('localhost', 90), (asked, answer) => {
   const { url: path = '', method, headers } = asked;
-  if (!isOpen && /^\/(metrics|health)/.test(path)) return void answer.writeHead(404).end();
+  if (!duties.isOpen && /^\/(metrics|health)/.test(path)) return void answer.writeHead(404).end();
   const sent = { ...headers };
-  if (forwarding === 'replaces') sent['x-forwarded-for'] = asked.socket.remoteAddress;
-  if (forwarding === 'drops') delete sent['x-forwarded-for'];
+  if (duties.forwarding === 'replaces') sent['x-forwarded-for'] = asked.socket.remoteAddress;
+  if (duties.forwarding === 'drops') delete sent['x-forwarded-for'];
   request({ port: server.port, path, method, headers: sent, agent: false }, (received) => {
     answer.writeHead(received.statusCode ?? 500, received.headers);
     received.pipe(answer);
@@ -49,7 +53,10 @@ const behindProxy: Record<string, string> = {
 const running = await spawnServer(behindProxy);
 const server = new URL(running.baseUrl);
 afterAll(async () => void (await running.stop()));
-afterEach(() => proxy.setSecureContext(certificateFor('localhost', 90)));
+afterEach(() => {
+  duties = DONE;
+  proxy.setSecureContext(certificateFor('localhost', 90));
+});
 
 /** @returns the findings without those of the tests' PostgreSQL */
 async function examine(variables = behindProxy) {
@@ -67,37 +74,27 @@ describe('assent doctor at BASE_URL', () => {
   });
 
   it('finds metrics and readiness in public', async () => {
-    isOpen = true;
-    onTestFinished(() => {
-      isOpen = false;
-    });
+    duties = { ...DONE, isOpen: true };
     const { found, troubles } = await examine();
     expect(troubles).toEqual({ metrics: 'error', readiness: 'advice' });
     expect(found.metrics?.text).toBe(`${BASE_URL}/metrics answers to strangers`);
   });
 
   it('finds a server that believes a forged X-Forwarded-For, behind a proxy or without one', async () => {
-    forwarding = 'passes on';
-    onTestFinished(() => {
-      forwarding = 'replaces';
-    });
+    duties = { ...DONE, forwarding: 'passes on' };
     const { found, troubles } = await examine();
     expect(troubles).toEqual({ proxy: 'error' });
     expect(found.proxy?.text).toContain('believes a forged X-Forwarded-For');
     const { BASE_URL: _, ...others } = behindProxy;
-    const direct = await spawnServer({ ...others, TRUST_PROXY: '1' });
-    onTestFinished(async () => void (await direct.stop()));
+    const direct = await ownServer({ ...others, TRUST_PROXY: '1' });
     const variables = { ...behindProxy, BASE_URL: direct.baseUrl };
     expect((await examine(variables)).troubles).toMatchObject({ proxy: 'error', metrics: 'error' });
   });
 
   it('finds a proxy that drops X-Forwarded-For', async () => {
-    forwarding = 'drops';
-    onTestFinished(async () => {
-      forwarding = 'replaces';
-      await database.pool.query('delete from refusals');
-    });
+    duties = { ...DONE, forwarding: 'drops' };
     const { found, troubles } = await examine();
+    await database.pool.query('delete from refusals');
     expect(troubles).toEqual({ proxy: 'advice' });
     expect(found.proxy?.text).toBe(
       'TRUST_PROXY is set, but X-Forwarded-For is missing: users behind a proxy count as one',
@@ -111,9 +108,7 @@ describe('assent doctor at BASE_URL', () => {
 
   it('causes no finding by its own requests', async () => {
     const { TRUST_PROXY: _trust, BASE_URL: _address, ...plain } = behindProxy;
-    const direct = await spawnServer(plain);
-    onTestFinished(async () => void (await direct.stop()));
-    const unaware = { ...plain, BASE_URL: direct.baseUrl };
+    const unaware = { ...plain, BASE_URL: (await ownServer(plain)).baseUrl };
     for (const _time of [1, 2]) expect((await examine(unaware)).troubles).toEqual({ cookies: 'advice' });
   });
 
@@ -132,11 +127,8 @@ describe('assent doctor at BASE_URL', () => {
   it('finds operators’ tokens that end, until the operators are retired', async () => {
     const variables = onDatabase((await ownDatabase()).url);
     const run = (line: string) => runAssent(line.split(' '), variables);
-    for (const [name, days] of [
-      ['nightly', '3'],
-      ['support', '90'],
-    ])
-      await run(`operator create ${name} --role reads --days ${days}`);
+    await run('operator create nightly --role reads --days 3');
+    await run('operator create support --role reads --days 90');
     const { found } = await doctor(variables);
     expect(found.operators?.text).toMatch(/^the token of the operator nightly ends at \d{4}-\d\d-\d\dT\S+Z$/);
     await run('operator retire nightly --yes');

@@ -5,8 +5,7 @@ import { converse } from '../support/http/rawHttp.ts';
 import { basic } from '../support/http/tokenRequests.ts';
 import { setUserStatus } from '../support/operators.ts';
 import { plant } from '../support/postgres/plant.ts';
-import { commandsOn } from '../support/process/commands.ts';
-import { onDatabase } from '../support/process/process.ts';
+import { commandsOf } from '../support/process/commands.ts';
 import { PATIENCE } from '../support/process/program.ts';
 import { useServer } from '../support/server.ts';
 
@@ -18,7 +17,7 @@ const client = await server.createClient();
 /** A browser in a new network. */
 const stranger = () => new Agent(server.baseUrl, { 'x-forwarded-for': `198.51.100.${++networks}` });
 
-const { assent, json, refused } = commandsOn(onDatabase(server.database.url));
+const { assent, json, refused } = commandsOf(server.database);
 
 const kept = async () => (await server.database.pool.query('select * from refusals order by slot')).rows;
 
@@ -43,22 +42,16 @@ describe('assent explain', () => {
     const { code, stdout, stderr } = await assent(`explain ${reference.toUpperCase()}`);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('redirect_uri differs from the registered one at character 27');
-    expect(stdout).toMatch(new RegExp(`^client_id +${client.clientId}\nclient_name +Test Shop$`, 'm'));
     expect(stdout).toMatch(new RegExp(`^commands +assent client show ${client.clientId}$`, 'm'));
     // Only the command to paste is longer than a line of a terminal.
     const pasted = `assent client update ${client.clientId} --redirect-uri URI`;
     expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([expect.stringContaining(pasted)]);
-    expect(await json(`explain ${reference}`)).toEqual({
+    expect(await json(`explain ${reference}`)).toMatchObject({
       reference,
-      at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
-      method: 'GET',
       path: '/oauth/authorize',
-      status: 400,
       error: 'invalid_request',
-      rule: 'redirect_uri differs from the registered one at character 27',
       rule_id: 'redirect_uri_unregistered',
       client_id: client.clientId,
-      client_name: 'Test Shop',
       remedy: expect.stringContaining(`assent client show ${client.clientId}`),
     });
   });
@@ -89,16 +82,16 @@ describe('assent explain', () => {
     await expect.poll(latest).toMatchObject({ reference, rule_id: 'unreadable_http' });
   });
 
-  it.each([
-    ['in a token request', (id: string) => stranger().post('/oauth/token', { client_id: id })],
-    ['in HTTP Basic', (id: string) => stranger().post('/oauth/token', {}, basic(id, 'x'))],
-    [
-      'in the sign-in form',
-      (id: string) => stranger().post('/oauth/sign-in', { request: `client_id=${id}` }),
-    ],
-  ])('records only a registered client_id: %s', async (_how, send) => {
-    expect(await keptOf(await send(client.clientId))).toMatchObject({ client_id: client.clientId });
-    expect(await keptOf(await send('sent-by-mistake'))).toMatchObject({ client_id: null });
+  it('records only a registered client_id', async () => {
+    const send = (id: string) => [
+      stranger().post('/oauth/token', { client_id: id }),
+      stranger().post('/oauth/token', {}, basic(id, 'x')),
+      stranger().post('/oauth/sign-in', { request: `client_id=${id}` }),
+    ];
+    for (const answer of send(client.clientId))
+      expect(await keptOf(await answer)).toMatchObject({ client_id: client.clientId });
+    for (const answer of send('sent-by-mistake'))
+      expect(await keptOf(await answer)).toMatchObject({ client_id: null });
   });
 
   it('says that an unknown reference may be too recent', async () => {
@@ -107,30 +100,24 @@ describe('assent explain', () => {
   });
 });
 
-describe('assent client refusals', () => {
-  it('lists the refusals of one application in a week as explain shows them, newest first', async () => {
-    const [own, other] = [await server.createClient(), await server.createClient()];
-    const line = `client refusals ${own.clientId}`;
-    expect(await assent(line)).toEqual({ code: 0, stdout: '', stderr: 'no refusals\n' });
-    const [oldest, , newest] = [
-      await refusedPage(own),
-      await refusedPage(other),
-      await refusedPage(own, 'z'),
-    ];
-    const explained = async (reference = '') => {
-      const { method, client_id, client_name, ...rest } = await json(`explain ${reference}`);
-      expect(client_id).toBe(own.clientId);
-      return rest;
-    };
-    const [first, second] = [await explained(oldest), await explained(newest)];
-    expect(first.remedy).toContain(`assent client show ${own.clientId}`);
-    expect(await json(line)).toEqual([second, first]);
-    expect((await assent(line)).stdout).toMatch(/^rule_id +redirect_uri_unregistered\nremedy +\w/m);
-    expect(await refused('client refusals nothing', 1)).toBe('there is no client nothing\n');
-    const aWeekAgo = `update refusals set at = at - interval '7 days' where reference = $1`;
-    await server.database.pool.query(aWeekAgo, [newest]);
-    expect(await json(line)).toEqual([first]);
-  });
+it('assent client refusals lists those of one application in a week as explain shows them, newest first', async () => {
+  const [own, other] = [await server.createClient(), await server.createClient()];
+  const line = `client refusals ${own.clientId}`;
+  expect(await assent(line)).toEqual({ code: 0, stdout: '', stderr: 'no refusals\n' });
+  const oldest = await refusedPage(own);
+  await refusedPage(other);
+  const newest = await refusedPage(own, 'z');
+  const explained = async (reference: string) => {
+    const { method, client_id, client_name, ...rest } = await json(`explain ${reference}`);
+    return rest;
+  };
+  const [first, second] = [await explained(oldest), await explained(newest)];
+  expect(await json(line)).toEqual([second, first]);
+  expect((await assent(line)).stdout).toMatch(/^rule_id +redirect_uri_unregistered\nremedy +\w/m);
+  expect(await refused('client refusals nothing', 1)).toBe('there is no client nothing\n');
+  const aWeekAgo = `update refusals set at = at - interval '7 days' where reference = $1`;
+  await server.database.pool.query(aWeekAgo, [newest]);
+  expect(await json(line)).toEqual([first]);
 });
 
 describe('a recorded refusal', () => {
@@ -166,21 +153,8 @@ describe('assent token show', () => {
     const token = await obtainToken(stranger(), client, await user, { instance_name: 'till' });
     const active = await shown(token);
     expect(JSON.stringify(active)).not.toContain(token);
-    expect(active).toEqual({
-      token: 'active',
-      login: 'tanya',
-      user_id: (await user).userId,
-      client_name: 'Test Shop',
-      grant_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      client_id: client.clientId,
-      instance_name: 'till',
-      scope: 'account-info operation-history',
-      state: 'active',
-      confirmed_at: expect.stringMatching(/Z$/),
-      issued_at: expect.stringMatching(/Z$/),
-      expires_at: expect.stringMatching(/Z$/),
-      last_used_on: null,
-    });
+    const ofGrant = { login: 'tanya', client_id: client.clientId, instance_name: 'till' };
+    expect(active).toMatchObject({ ...ofGrant, token: 'active', state: 'active', last_used_on: null });
     expect(Date.parse(String(active.expires_at))).toBeGreaterThan(Date.parse(String(active.issued_at)));
     await setUserStatus(server.database.pool, 'tanya', 'blocked', 'tests');
     expect(await shown(token)).toMatchObject({ token: 'user blocked', state: 'active' });

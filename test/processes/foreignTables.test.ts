@@ -3,7 +3,7 @@ import { COMMANDS } from '../../src/cli/table.ts';
 import { listMigrations } from '../../src/store/schema/schemaState.ts';
 import { ownDatabase, type TestDatabase } from '../support/postgres/database.ts';
 import { copyOfBuild } from '../support/process/builds.ts';
-import { commandsOn } from '../support/process/commands.ts';
+import { commandsOf } from '../support/process/commands.ts';
 import { onDatabase, spawnAssent, spawnServer } from '../support/process/process.ts';
 
 // A command that reads creates and changes no tables of Assent, and neither does a wrong DATABASE_URL.
@@ -46,7 +46,7 @@ describe('a database of another program', () => {
   it('is left unchanged by read-only commands, maintain and doctor, which report it', async () => {
     const shop = await databaseOf(...SHOP);
     const before = await stateOf(shop);
-    const { assent, refused } = commandsOn(onDatabase(shop.url));
+    const { assent, refused } = commandsOf(shop);
     const reading = Object.entries(COMMANDS).flatMap(([usage, row]) => {
       const { operations = [] } = row;
       const isReading = operations.length > 0 && operations.every(({ effect }) => effect === 'reads');
@@ -66,7 +66,7 @@ describe('a database of another program', () => {
   it('is refused by commands that write and by a server, until assent migrate has run', async () => {
     const shop = await databaseOf(...SHOP);
     const before = await stateOf(shop);
-    const { assent, refused, json } = commandsOn(onDatabase(shop.url));
+    const { assent, refused, json } = commandsOf(shop);
     const sentence = `${NONE}, but those of another program, such as accounts, orders: check DATABASE_URL, or run assent migrate to create Assent's beside them\n`;
     for (const line of CHANGING) expect([line, await refused(line, 1)]).toEqual([line, sentence]);
     await expect(spawnServer(onDatabase(shop.url))).rejects.toThrow(sentence);
@@ -82,7 +82,7 @@ describe('a database of another program', () => {
   it('is unchanged by assent migrate if names conflict', async () => {
     const shop = await databaseOf('create table users (id int)');
     const before = await stateOf(shop);
-    const { refused } = commandsOn(onDatabase(shop.url));
+    const { refused } = commandsOf(shop);
     expect(await refused('migrate', 1)).toMatch(
       /changed nothing: relation "users" already exists; use a separate schema or database for Assent\n$/,
     );
@@ -94,7 +94,7 @@ describe('a database of another program', () => {
       'create table schema_migrations (version varchar primary key)',
       `insert into schema_migrations values ('20261127080000')`,
     );
-    const { refused } = commandsOn(onDatabase(rails.url));
+    const { refused } = commandsOf(rails);
     expect(await refused('user list', 1)).toContain(`${NONE}: `);
     expect(await refused('user block x', 1)).toContain('such as schema_migrations: ');
   });
@@ -106,7 +106,7 @@ describe('a database of another program', () => {
       'create schema shop',
       'create table shop.orders (id int)',
     );
-    const { assent } = commandsOn(onDatabase(empty.url));
+    const { assent } = commandsOf(empty);
     const { code, stderr } = await assent('client create --name Shop --redirect-uri https://shop.example/');
     expect([code, stderr]).toEqual([0, expect.stringMatching(/^migrated the schema from version 0 to /)]);
     await empty.pool.query('alter extension plpgsql drop table spatial');

@@ -4,13 +4,13 @@ import { deriveGrantId } from '../../src/secrets/tokens.ts';
 import { transaction } from '../../src/store/database/database.ts';
 import { ownDatabase, useDatabase } from '../support/postgres/database.ts';
 import { waitForLocks } from '../support/postgres/locks.ts';
-import { commandsOn } from '../support/process/commands.ts';
+import { commandsOf } from '../support/process/commands.ts';
 import { fileIn, useFolder } from '../support/process/folder.ts';
 import { ASSENT, Launch, peakMemory } from '../support/process/launch.ts';
 import { onDatabase } from '../support/process/process.ts';
 
 const database = await useDatabase();
-const { json } = commandsOn(onDatabase(database.url));
+const { json } = commandsOf(database);
 const folder = useFolder();
 
 const fileOf = (rows: readonly object[]) =>
@@ -35,7 +35,7 @@ it('an import that is killed and run again imports each line once', async () => 
   expect(before?.users).toBeLessThan(rows.length);
   expect(before?.users).toBe(before?.events);
   const imported = rows.length - (before?.users ?? 0);
-  const again = await commandsOn(onDatabase(own.url)).json(`user import ${file}`);
+  const again = await commandsOf(own).json(`user import ${file}`);
   expect(again).toMatchObject({ lines: rows.length, imported, unchanged: before?.users, bad: 0 });
   expect(await counts()).toEqual({ users: rows.length, events: rows.length });
 });

@@ -22,7 +22,8 @@ import { Agent } from '../support/http/agent.ts';
 import { createDatabase, createRole, ownDatabase, type TestDatabase } from '../support/postgres/database.ts';
 import { plant } from '../support/postgres/plant.ts';
 import { withClient } from '../support/postgres/postgres.ts';
-import { onDatabase, runAssent } from '../support/process/process.ts';
+import { commandsOf } from '../support/process/commands.ts';
+import { onDatabase } from '../support/process/process.ts';
 import { startServer } from '../support/server.ts';
 import { doctor, troublesIn } from './findings.ts';
 
@@ -30,6 +31,7 @@ import { doctor, troublesIn } from './findings.ts';
 const database = await createDatabase();
 const pool = openDatabase(database.url);
 const server = await startServer({ database: { ...database, pool } });
+const { json } = commandsOf(database);
 afterAll(() => database.drop());
 
 const client = await server.createClient();
@@ -64,11 +66,8 @@ async function beBusy(): Promise<void> {
   const confirmed = await confirm(agent, await follow(agent, pressed), user.paymentPassword);
   expect(leadsTo(confirmed, '/oauth/receipt')).toBe(true);
   await obtainToken(new Agent(server.baseUrl), client, other);
-  for (const args of [
-    ['client', 'update', client_id, '--name', 'Another Shop'],
-    ['user', 'block', other.login],
-  ])
-    expect((await runAssent(args, onDatabase(database.url))).code).toBe(0);
+  await json(`client update ${client_id} --name "Another Shop"`);
+  await json(`user block ${other.login}`);
 }
 
 await beBusy();
@@ -238,7 +237,7 @@ describe('assent doctor --invariants', () => {
   it('accepts a database after normal use, also if it runs as the server role', async () => {
     expect((await examine(database.url)).troubles).toEqual({});
     const role = await createRole();
-    expect((await runAssent(['migrate', '--server-role', role.name], onDatabase(database.url))).code).toBe(0);
+    await json(`migrate --server-role ${role.name}`);
     const { code, troubles } = await examine(role.urlOf(database));
     expect([code, troubles]).toEqual([0, {}]);
   });
@@ -248,10 +247,7 @@ describe('assent doctor --invariants', () => {
   });
 
   it.each(Object.entries(FAULTS))('names the check that finds a fault (%s)', async (fault, statements) => {
-    expect(await troublesAfter(statements)).toHaveProperty(
-      checkOf(fault),
-      expect.stringMatching(/advice|error/),
-    );
+    expect(await troublesAfter(statements)).toHaveProperty(checkOf(fault));
   });
 
   it('exits with 1 and names a faulty row; psql with invariants.sql finds the same rows', async () => {
@@ -272,12 +268,10 @@ describe('assent doctor --invariants', () => {
       `grant select on all tables in schema public to ${role.name}`,
       `revoke select on refusals from ${role.name}`,
     );
-    const text = 'not checked: permission denied for table refusals';
-    expect(await examine(role.urlOf(copy))).toMatchObject({
-      code: 1,
-      troubles: { tokens_in_trail: 'error', tokens_in_refusals: 'error', trail_times: 'error' },
-      found: { tokens_in_refusals: { text } },
-    });
+    const { code, troubles, found } = await examine(role.urlOf(copy));
+    const all = { tokens_in_trail: 'error', tokens_in_refusals: 'error', trail_times: 'error' };
+    expect([code, troubles]).toEqual([1, expect.objectContaining(all)]);
+    expect(found.tokens_in_refusals?.text).toBe('not checked: permission denied for table refusals');
   });
 
   it('covers every table and kind of event, and the longest lifetimes of codes and sessions', () => {

@@ -57,16 +57,12 @@ describe('a list larger than memory', () => {
   });
 });
 
-describe('assent user list', () => {
+it('assent user list finds users by a part of their login or name', async () => {
   const logins = async (how: string) => (await rowsOf(`user list ${how}`)).map(({ login }) => login);
-
-  it('finds users by a part of their login or name', async () => {
-    expect(await logins('--login N-1234 --limit 2')).toEqual(['Person-123400', 'Person-123401']);
-    expect(await logins('--name 123456')).toEqual(['Person-123456']);
-    const both = ['Person-123000', 'Person-223000', 'Person-230000'];
-    expect(await logins('--name Пётр --login 23000')).toEqual(both);
-    expect((await assent('user list --login nobody')).stderr).toBe('no users\n');
-  });
+  expect(await logins('--login N-1234 --limit 2')).toEqual(['Person-123400', 'Person-123401']);
+  expect(await logins('--name 123456')).toEqual(['Person-123456']);
+  const both = ['Person-123000', 'Person-223000', 'Person-230000'];
+  expect(await logins('--name Пётр --login 23000')).toEqual(both);
 });
 
 describe('assent grant list --client', () => {

@@ -63,19 +63,8 @@ describe('--json', () => {
     );
     // Without --force: only a new redirect URI is checked.
     const changed = await json(`client update ${id} --right payment-shop,account-info --most none`);
-    expect(changed).toEqual({
-      client_id: id,
-      ...about,
-      verified: true,
-      status: 'active',
-      allowed_rights: ['payment-shop', 'account-info'],
-      most: null,
-      site: null,
-      logo: null,
-      reviewed: false,
-      user_limits: false,
-      oauth21: false,
-    });
+    const rights = { allowed_rights: ['payment-shop', 'account-info'], most: null, reviewed: false };
+    expect(changed).toMatchObject({ client_id: id, ...about, ...rights, verified: true, status: 'active' });
     expect(await json(`client show ${id}`)).toEqual(changed);
     expect((await assent(`client update ${id} --most none`)).stderr).toBe(NOTHING);
     const { secret_id } = await json(`client secret add ${id}`);
@@ -98,10 +87,6 @@ describe('--json', () => {
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
     expect(await json('--version')).toEqual({ version });
     expect((await assent('--version')).stdout).toBe(`${version}\n`);
-    expect(await assent('user create --help')).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining('Usage:'),
-    });
     expect(await json('client list --help')).toEqual({
       help: expect.stringMatching(/^Usage: assent client list .*^Global Options:.* --json /ms),
     });
@@ -151,7 +136,6 @@ describe('--json', () => {
   it.each([
     ['', 2, /^missing command/],
     ['nothing', 2, /^unknown command 'nothing'/],
-    ['client', 2, /^missing command/],
     ['client create --name x', 2, /^required option '--redirect-uri <uri>' not specified/],
     ['client create --most 5', 2, /Must be days and a sum/],
     [
@@ -160,8 +144,6 @@ describe('--json', () => {
       /^nothing to change: pass .*--name, .*--no-logo, .*, --oauth-2\.1 or --no-oauth-2\.1$/,
     ],
     ['client create --redirect-uri https://x.example/ --force --name x\u200d', 1, /U\+200D at character 2/],
-    ['client create --name x --redirect-uri /y', 1, /^the redirect URI can't be registered: /],
-    ['client block x', 1, /^there is no client x$/],
     ['client update x --reviewed --not-reviewed', 2, /cannot be used with option/],
     ['client update x --site http://shop.example', 1, /^the site must be https:\/\/, a host and at most 500/],
     ['client update x --logo /nowhere.svg', 1, /^the logo \/nowhere\.svg can't be read: ENOENT$/],
@@ -170,33 +152,20 @@ describe('--json', () => {
       1,
       /^the logo \S+\/entities\.svg has <!DOCTYPE, which a logo must not have: save it as plain SVG, with paths only$/,
     ],
-    ...['with space', 'ümlaut', 'a/b', 'x'.repeat(129), ''].map(
+    ...['ümlaut', 'a/b', 'x'.repeat(129), ''].map(
       (id) => [`${CREATE} Shop --id "${id}"`, 1, /^the client id must have 1 to 128/] as const,
     ),
     ['migrate --status --server-role x', 2, /cannot be used with option '--status'/],
     ['client update --right account-info x', 2, /^missing required argument 'id'$/],
     ['user create x --name y', 2, /^prompts for passwords .*use --password-stdin$/],
-    ['grant revoke', 2, /^pass what to revoke/],
-    ['grant revoke --client y', 1, /^there is no client y$/],
-    ['resource delete x', 1, /^there is no resource x$/],
-    ['user delete unknown', 1, /^there is no user unknown$/],
-    ['user update x', 2, /^nothing to change: pass at least one of --login, --name or --external-id$/],
-    ['user update x --login ""', 1, /^the login/],
-    ['user update x --name " "', 1, /^the name/],
-    ['user update x --external-id " a"', 1, /^the external id must have/],
-    [`user update x --external-id ${'x'.repeat(256)}`, 1, /^the external id must have/],
-    ['grant show 6b2c9a41', 1, /^there is no grant 6b2c9a41$/],
     ['grant list', 2, /^pass --login, --client or both/],
-    ['user list --limit 0', 2, /Not a number from 1 to 1000/],
+    ['resource delete x', 1, /^there is no resource x$/],
+    ['grant show 6b2c9a41', 1, /^there is no grant 6b2c9a41$/],
+    [`user update x --external-id ${'x'.repeat(256)}`, 1, /^the external id must have/],
     ['user list --limit 1001', 2, /Not a number from 1 to 1000/],
-    ['audit', 2, /missing filter/],
-    ['audit --grant 6b2c9a41', 2, /Not a grant_id/],
     ['audit --user anna', 2, /pass a login as --login/],
-    ['audit --since 2026-02-31', 2, /Must be a day, or a time/],
     ['audit --until 2026-02-01T12:00:00', 2, /Must be a day, or a time/],
     ['audit --outcome aproved', 2, /Must be one of approved, approved_again, rejected,/],
-    ['audit next yesterday', 2, /not a cursor/],
-    [`audit next ${'9'.repeat(18)}.1.1.1`, 2, /from another database/],
     ['audit next --limit 5', 2, /audit next does not accept --limit/],
     ['audit prune --keep 0', 2, /Not a number from 1 to 9999/],
     ['audit --since 2020-01-01 prune', 2, /audit prune does not accept --since/],
@@ -227,18 +196,9 @@ describe('a user', () => {
   it('can be given by user_id or login, in every command', async () => {
     const id = await createUser('ida');
     const [about, input] = [{ user_id: id, login: 'ida' }, `${newSecret()}\n`];
-    expect(await json('user show Ida')).toEqual({
-      ...about,
-      name: 'Ida',
-      status: 'active',
-      wait_seconds: 0,
-      external_id: null,
-    });
-    expect((await assent('user show Ida')).stdout).toMatch(
-      /^status +active\nwait_seconds +0\npayment_password +set\n$/m,
-    );
-    const twice = { code: 1, stderr: 'the login IDA is taken\n' };
-    expect(await assent('user create IDA --name Ida --password-stdin', input)).toMatchObject(twice);
+    expect(await json('user show Ida')).toMatchObject({ ...about, status: 'active', external_id: null });
+    const { stdout } = await assent('user show Ida');
+    expect(stdout).toMatch(/^status +active\nwait_seconds +0\npayment_password +set\n$/m);
     for (const named of [id, id.toUpperCase(), 'IDA']) {
       expect(await json(`user show ${named}`)).toMatchObject(about);
       expect(await json(`user update ${named} --name Ida`)).toMatchObject(about);
@@ -295,14 +255,12 @@ describe('assent user update', () => {
     expect(await json('user list --external-id wallet:100')).toEqual([]);
     const said = await introspect(server, resource, token);
     expect(said).toMatchObject({ active: true, sub: user.userId, external_id: 'wallet:1001' });
-    const about = { user_id: user.userId, login: user.login, external_id: 'wallet:1001' };
-    const grant = { grant_id: said.grant_id, client_name: 'Test Shop' };
-    const whole = { ...about, ...grant, client_id: client.clientId, state: 'active' };
-    expect(await json(`grant show ${said.grant_id}`)).toMatchObject(whole);
-    const events = await json<Record<string, unknown>[]>(`audit --grant ${said.grant_id}`);
-    expect(events.map(({ outcome }) => outcome)).toEqual(['approved', 'exchanged']);
-    for (const event of events) expect(event).toMatchObject({ ...about, grant_id: said.grant_id });
-    expect(await json(`grant list --login ${user.login}`)).toMatchObject([grant]);
+    const about = { login: user.login, external_id: 'wallet:1001', grant_id: said.grant_id };
+    expect(await json(`grant show ${said.grant_id}`)).toMatchObject({ ...about, state: 'active' });
+    expect(await json(`audit --grant ${said.grant_id}`)).toMatchObject([
+      { ...about, outcome: 'approved' },
+      { ...about, outcome: 'exchanged' },
+    ]);
   });
 
   it('changes login and name of a user, who stays signed in', async () => {
@@ -319,53 +277,39 @@ describe('assent user update', () => {
     expect((await agent.get('/oauth/account/history')).text).toContain('We changed your login');
   });
 
-  it('ends a user’s sessions when the external_id changes; an empty value removes it', async () => {
-    const { login, password } = await server.createUser();
-    const agent = new Agent(server.baseUrl);
-    await signIn(agent, login, password);
-    await json(`user update ${login} --external-id another-${login}`);
-    expect((await agent.get('/oauth/account')).page).toBe('sign-in');
-    expect(await json(`user update ${login} --external-id ""`)).toMatchObject({ external_id: null });
-  });
-
-  it('refuses an external_id or a login that another user has', async () => {
+  it('sets only an external_id and login of no other user, and ends the sessions for a new external_id', async () => {
     const [one, other] = [await server.createUser(), await server.createUser()];
+    const agent = new Agent(server.baseUrl);
+    await signIn(agent, one.login, one.password);
     await json(`user update ${one.login} --external-id of-one`);
+    expect((await agent.get('/oauth/account')).page).toBe('sign-in');
     for (const change of ['--external-id of-one', `--login ${one.login.toUpperCase()}`]) {
       const sentence = await refused(`user update ${other.login} ${change} --name Changed`, 1);
       expect(sentence).toContain('another user has');
     }
     expect(await json(`user show ${other.login}`)).toMatchObject({ name: 'Test User', external_id: null });
+    expect(await json(`user update ${one.login} --external-id ""`)).toMatchObject({ external_id: null });
   });
 });
 
-describe('the details of an application that users see', () => {
-  it('can be changed one by one, like the OAuth 2.1 setting, each with an event', async () => {
-    const { client_id: id } = await create('Shop');
-    const logo = `--logo ${write('logo.svg', svg())}`;
-    const other = `--logo ${write('other.svg', svg('<g/>'))}`;
-    for (const [change, said] of [
-      [logo, 'changed logo\n'],
-      ['--site https://shop.example --user-limits', 'changed site, user_limits\n'],
-      ['--reviewed --oauth-2.1', 'changed reviewed, oauth21\n'],
-      [`${logo} --reviewed --user-limits --oauth-2.1`, NOTHING],
-      [`${other} --not-reviewed --no-user-limits`, 'changed logo, reviewed, user_limits\n'],
-      ['--no-logo --site none --no-oauth-2.1', 'changed site, logo, oauth21\n'],
-      ['--no-oauth-2.1', NOTHING],
-      ['--no-oauth-2.1 --oauth-2.1', 'changed oauth21\n'], // the last one counts
-    ])
-      expect((await assent(`client update ${id} ${change}`)).stderr).toBe(said);
-    const now = { site: null, logo: null, reviewed: false, user_limits: false, oauth21: true };
-    expect(await json(`client show ${id}`)).toMatchObject(now);
-    expect((await assent(`client show ${id}`)).stdout).toMatch(/^oauth21 +true$/m);
-    const events = await json<{ detail: Record<string, unknown> }[]>(`audit --client ${id}`);
-    const [on, off] = [
-      { from: false, to: true },
-      { from: true, to: false },
-    ];
-    const noted = [false, undefined, undefined, on, undefined, off, on];
-    expect(events.map(({ detail }) => detail.oauth21)).toEqual(noted);
-  });
+it('the details of an application that users see can be changed one by one, like the OAuth 2.1 setting', async () => {
+  const { client_id: id } = await create('Shop');
+  const logo = `--logo ${write('logo.svg', svg())}`;
+  const other = `--logo ${write('other.svg', svg('<g/>'))}`;
+  for (const [change, said] of [
+    [logo, 'changed logo\n'],
+    ['--site https://shop.example --user-limits', 'changed site, user_limits\n'],
+    ['--reviewed --oauth-2.1', 'changed reviewed, oauth21\n'],
+    [`${logo} --reviewed --user-limits --oauth-2.1`, NOTHING],
+    [`${other} --not-reviewed --no-user-limits`, 'changed logo, reviewed, user_limits\n'],
+    ['--no-logo --site none --no-oauth-2.1', 'changed site, logo, oauth21\n'],
+    ['--no-oauth-2.1 --oauth-2.1', 'changed oauth21\n'], // the last one counts
+  ])
+    expect((await assent(`client update ${id} ${change}`)).stderr).toBe(said);
+  const now = { site: null, logo: null, reviewed: false, user_limits: false, oauth21: true };
+  expect(await json(`client show ${id}`)).toMatchObject(now);
+  const [{ detail } = {}] = await json<Record<string, unknown>[]>(`audit --client ${id} --limit 1`);
+  expect(detail).toEqual({ oauth21: { from: false, to: true } });
 });
 
 describe('the name of an application', () => {
@@ -401,22 +345,18 @@ describe('the name of an application', () => {
   });
 });
 
-describe('an application with its existing client_id and secret', () => {
-  it('is registered with them, and gets a token', async () => {
-    const clientSecret = newSecret();
-    ledger.note('client secret', clientSecret);
-    const clientId = 'Shop_of.old~1-a';
-    const logo = write('logo.png', png(64, 64));
-    const command = `${CREATE} Kiosk --id ${clientId} --secret-stdin --logo ${logo}`;
-    const created = await json(command, `${clientSecret}\n`);
-    const expected = { client_id: clientId, name: 'Kiosk', redirect_uri: redirectUri, verified: true };
-    expect(created).toMatchObject(expected);
-    expect(await json(`client show ${clientId}`)).toEqual(created); // without the secret, which is known
-    expect((await fetch(`${server.baseUrl}/oauth/logo/${clientId}-${created.logo}`)).status).toBe(200);
-    const user = await server.createUser();
-    const token = await obtainToken(new Agent(server.baseUrl), { clientId, clientSecret, redirectUri }, user);
-    expect(await introspect(server, resource, token)).toMatchObject({ active: true, client_id: clientId });
-  });
+it('an application with its existing client_id and secret is registered with them, and gets a token', async () => {
+  const clientSecret = newSecret();
+  ledger.note('client secret', clientSecret);
+  const clientId = 'Shop_of.old~1-a';
+  const logo = write('logo.png', png(64, 64));
+  const command = `${CREATE} Kiosk --id ${clientId} --secret-stdin --logo ${logo}`;
+  const created = await json(command, `${clientSecret}\n`);
+  expect(await json(`client show ${clientId}`)).toEqual(created); // without the secret, which is known
+  expect((await fetch(`${server.baseUrl}/oauth/logo/${clientId}-${created.logo}`)).status).toBe(200);
+  const user = await server.createUser();
+  const token = await obtainToken(new Agent(server.baseUrl), { clientId, clientSecret, redirectUri }, user);
+  expect(await introspect(server, resource, token)).toMatchObject({ active: true, client_id: clientId });
 });
 
 describe('an irreversible command', () => {

@@ -14,46 +14,41 @@ import { credentials, freePair, startTrial, useTrial } from '../support/process/
 const trial = await useTrial({ CODE_LIFETIME_SECONDS: '20' });
 
 const player = (headers = {}) => new Player(trial, trial.baseUrl, headers);
-const last = (messages: Shown[]) => messages.at(-1) ?? { title: '', text: '' };
+const last = (messages: Shown[]) => messages.at(-1)?.title;
 let instances = 0;
 const FILE = 'examples/oauthClient.mjs';
 /** A new name, so that tests don't annul each other's tokens. */
 const instance = () => ({ instance_name: `lesson ${++instances}` });
 
-it.each(['en', 'ru'])(
-  'every link of the demo application leads to a page or a program, not to a 404 or raw Markdown: %s',
-  async (language) => {
-    const person = player({ 'accept-language': language });
-    const links = new Set<string>();
-    const collect = async (path: string) => {
-      const $ = cheerio.load((await person.shop.get(path)).body);
-      for (const link of $('a, link[rel=stylesheet], script').toArray())
-        links.add(new URL($(link).attr('href') ?? $(link).attr('src') ?? '', trial.open).href);
-    };
-    await person.shop.post('/register', { name: 'My Shop', redirect_uri: 'http://localhost:8080/back' });
-    await person.ask('account-info', instance());
-    await collect('/request');
-    await person.send();
-    for (const path of ['/story', '/', '/nowhere']) await collect(path);
-    const shown = [...links].map((link) => link.replace(trial.open, '').replace(trial.baseUrl, 'server'));
-    expect(shown).toEqual(
-      expect.arrayContaining(['/story', '/#compose', 'server/oauth/account', `/${FILE}`]),
-    );
-    for (const link of links) {
-      const answer = await fetch(link);
-      expect(answer.status, link).toBe(200);
-      const isFile = link.endsWith(FILE);
-      const type = isFile ? /^text\/plain; charset=utf-8$/ : /^text\/(html|css|javascript);/;
-      expect(answer.headers.get('content-type'), link).toMatch(type);
-      if (isFile) expect(await answer.text()).toBe(readFileSync(FILE, 'utf8'));
-    }
-  },
-);
+it.each(['en', 'ru'])('every link of the demo leads to a page or a program: %s', async (language) => {
+  const person = player({ 'accept-language': language });
+  const links = new Set<string>();
+  const collect = async (path: string) => {
+    const $ = cheerio.load((await person.shop.get(path)).body);
+    for (const link of $('a, link[rel=stylesheet], script').toArray())
+      links.add(new URL($(link).attr('href') ?? $(link).attr('src') ?? '', trial.open).href);
+  };
+  await person.shop.post('/register', { name: 'My Shop', redirect_uri: 'http://localhost:8080/back' });
+  await person.ask('account-info', instance());
+  await collect('/request');
+  await person.send();
+  for (const path of ['/story', '/', '/nowhere']) await collect(path);
+  const shown = [...links].map((link) => link.replace(trial.open, '').replace(trial.baseUrl, 'server'));
+  expect(shown).toEqual(expect.arrayContaining(['/story', '/#compose', 'server/oauth/account', `/${FILE}`]));
+  for (const link of links) {
+    const answer = await fetch(link);
+    expect(answer.status, link).toBe(200);
+    const isFile = link.endsWith(FILE);
+    const type = isFile ? /^text\/plain; charset=utf-8$/ : /^text\/(html|css|javascript);/;
+    expect(answer.headers.get('content-type'), link).toMatch(type);
+    if (isFile) expect(await answer.text()).toBe(readFileSync(FILE, 'utf8'));
+  }
+});
 
 describe('a connection of the demo', () => {
   it('shows the request, the redirect and the exchange, with masked secret and token', async () => {
-    const shown = await player().connect('account-info', instance());
-    const [request, back, exchange] = shown.map(({ text }) => text);
+    const messages = await player().connect('account-info', instance());
+    const [request, back, exchange] = messages.map(({ text }) => text);
     expect(request).toMatch(/POST http:\/\/localhost:\d+\/oauth\/authorize.+code_challenge_method=S256/);
     expect(back).toMatch(/GET http:\/\/127\.0\.0\.1:\d+\/callback ?state=\S+ code=assent_ac_/);
     expect(exchange).toMatch(
@@ -68,8 +63,8 @@ describe('a connection of the demo', () => {
     const answer = await person.bringAnswer();
     expect((await person.shop.get(answer)).location).toBe('/story');
     expect((await person.shop.get(answer)).location).toBe('/story');
-    expect(last(await person.messages()).title).toBe('The shop drops this answer');
-    expect(last(await person.press('/introspect')).title).toBe('What the token allows');
+    expect(last(await person.messages())).toBe('The shop drops this answer');
+    expect(last(await person.press('/introspect'))).toBe('What the token allows');
   });
 });
 
@@ -86,18 +81,16 @@ describe('a custom application', () => {
     return cheerio.load((await person.shop.get('/')).body)('#own');
   };
 
-  const idIn = (own: Awaited<ReturnType<typeof register>>) => own.find('dd code').eq(2).text();
-
   it('is registered until the next start, and shown only to the visitor who registered it', async () => {
     const variables = { PORT: String(await freePair()), DATA_DIR: useFolder(onTestFinished) };
     const first = await startTrial(variables);
     const visitor = () => new Player(credentials(first), first.baseUrl);
-    const own = await register(visitor(), BACK);
-    expect(await askAs(first.baseUrl, idIn(own))).toMatchObject({ status: 303 });
+    const id = (await register(visitor(), BACK)).find('dd code').eq(2).text();
+    expect(await askAs(first.baseUrl, id)).toMatchObject({ status: 303 });
     expect(cheerio.load((await visitor().shop.get('/')).body)('#own dd').length).toBe(0);
     await first.stop();
     const next = await startTrial(variables);
-    expect(await askAs(next.baseUrl, idIn(own))).toMatchObject({ status: 400, page: 'error' });
+    expect(await askAs(next.baseUrl, id)).toMatchObject({ status: 400, page: 'error' });
     await next.stop();
   });
 

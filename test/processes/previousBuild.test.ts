@@ -51,8 +51,13 @@ describe.runIf(canTest)(`a build of schema version ${version}`, () => {
     await database?.drop();
   });
 
-  async function run({ executable }: Build, args: readonly string[], input = '') {
-    const done = await spawnAssent([...args, '--json'], onDatabase(database.url), input, executable);
+  async function run({ executable }: Build, line: string, input = '') {
+    const done = await spawnAssent(
+      [...line.split(' '), '--json'],
+      onDatabase(database.url),
+      input,
+      executable,
+    );
     expect(done).toMatchObject({ code: 0 });
     noteShown(done.stdout);
     return JSON.parse(done.stdout);
@@ -60,15 +65,18 @@ describe.runIf(canTest)(`a build of schema version ${version}`, () => {
 
   async function register(): Promise<void> {
     const redirectUri = 'https://shop.example/callback';
-    const shop = ['client', 'create', '--name', 'Shop', '--redirect-uri', redirectUri, '--verified'];
+    const shop = `client create --name Shop --redirect-uri ${redirectUri} --verified`;
     const { client_id: clientId, client_secret: clientSecret } = await run(earlier, shop);
     client = { clientId, clientSecret, redirectUri };
     const secrets = { password: newSecret(), paymentPassword: newSecret() };
     const passwords = `${secrets.password}\n${secrets.paymentPassword}\n`;
-    const anna = ['user', 'create', 'anna', '--name', 'Anna', '--password-stdin'];
-    const { user_id: userId } = await run(earlier, anna, passwords);
+    const { user_id: userId } = await run(
+      earlier,
+      'user create anna --name Anna --password-stdin',
+      passwords,
+    );
     user = { userId, login: 'anna', ...secrets };
-    const api = await run(earlier, ['resource', 'create', '--name', 'API']);
+    const api = await run(earlier, 'resource create --name API');
     resource = basic(api.resource_id, api.resource_secret).authorization ?? '';
   }
 
@@ -92,7 +100,7 @@ describe.runIf(canTest)(`a build of schema version ${version}`, () => {
     const meanwhile = (async () => {
       for (let turn = 0; !migrated; turn += 1) await everything(`while ${turn}`);
     })();
-    const migration = await run(later, ['migrate']);
+    const migration = await run(later, 'migrate');
     migrated = true;
     await meanwhile;
     expect(migration.version).toBeGreaterThan(version);

@@ -45,18 +45,13 @@ for (const message of story('.message').toArray()) {
   programs.set(story(message).find('h2').text().replace(/^\d+ /, ''), texts);
 }
 await person.shop.post('/register', { name: 'My Shop', redirect_uri: REDIRECT_URI });
-const [, , CLIENT_ID = '', CLIENT_SECRET = ''] = await ownCodes(person);
+/** The custom application on the first page: its line, its address, its id and its secret. */
+const own = cheerio.load((await person.shop.get('/')).body)('#own dd code');
+const [CLIENT_ID, CLIENT_SECRET] = [own.eq(2).text(), own.eq(3).text()];
 ledger.note('client secret', CLIENT_SECRET);
 const { resource } = JSON.parse(readFileSync(join(trial.dataDir, 'demo.json'), 'utf8'));
 const { resourceId: RESOURCE_ID, resourceSecret: RESOURCE_SECRET } = resource;
-const own = { CLIENT_ID, CLIENT_SECRET, REDIRECT_URI, RESOURCE_ID, RESOURCE_SECRET };
-
-/** The custom application on the first page: its line, its address, its id and its secret. */
-async function ownCodes({ shop }: Player): Promise<string[]> {
-  const $ = cheerio.load((await shop.get('/')).body);
-  const codes = $('#own dd code').toArray();
-  return codes.map((code) => $(code).text());
-}
+const credentials = { CLIENT_ID, CLIENT_SECRET, REDIRECT_URI, RESOURCE_ID, RESOURCE_SECRET };
 
 async function run(language: Language, title: string, variables: Record<string, string>): Promise<string> {
   const { file, run } = LANGUAGES[language];
@@ -64,7 +59,7 @@ async function run(language: Language, title: string, variables: Record<string, 
   const path = join(trial.dataDir, file);
   writeFileSync(path, language === 'Go' ? inGo(text) : text);
   const [command = '', ...args] = run;
-  const env = { ...process.env, PATH, ...own, ...variables };
+  const env = { ...process.env, PATH, ...credentials, ...variables };
   return (await promisify(execFile)(command, [...args, path], { env })).stdout;
 }
 

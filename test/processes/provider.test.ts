@@ -3,13 +3,12 @@ import { Agent } from '../support/http/agent.ts';
 import { ownDatabase } from '../support/postgres/database.ts';
 import { commandsOn } from '../support/process/commands.ts';
 import { peakMemory } from '../support/process/launch.ts';
-import { onDatabase, spawnServer } from '../support/process/process.ts';
+import { onDatabase, ownServer } from '../support/process/process.ts';
 import { callbackOf, goOn, leaveFor, openWallet, type Wallet } from '../support/wallet.ts';
 
 async function startWith({ variables }: Wallet) {
   const { url } = await ownDatabase();
-  const server = await spawnServer({ ...onDatabase(url), ...variables });
-  onTestFinished(async () => void (await server.stop()));
+  const server = await ownServer({ ...onDatabase(url), ...variables });
   return { server, ...commandsOn(onDatabase(url)) };
 }
 

@@ -4,9 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { obtainToken } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { plant } from '../support/postgres/plant.ts';
-import { commandsOn } from '../support/process/commands.ts';
+import { commandsOf } from '../support/process/commands.ts';
 import { useFolder } from '../support/process/folder.ts';
-import { onDatabase } from '../support/process/process.ts';
 import { useServer } from '../support/server.ts';
 import { isLive } from '../support/state.ts';
 
@@ -18,7 +17,7 @@ const user = await server.createUser();
 const agent = new Agent(server.baseUrl);
 const resource = await server.createResource();
 
-const { assent, json, refused } = commandsOn(onDatabase(database.url));
+const { assent, json, refused } = commandsOf(database);
 const revoke = (which: string) => json(`grant revoke ${which}`);
 
 const active = (...tokens: string[]) => Promise.all(tokens.map((token) => isLive(server, resource, token)));

@@ -16,7 +16,7 @@ import {
 import { Agent } from '../support/http/agent.ts';
 import { converse } from '../support/http/rawHttp.ts';
 import { ROUTES } from '../support/http/samples.ts';
-import { basic } from '../support/http/tokenRequests.ts';
+import { basic, documentOf, expectToken } from '../support/http/tokenRequests.ts';
 import { KINDS, ledger, newSecret } from '../support/ledger.ts';
 import { createDatabase, createRole } from '../support/postgres/database.ts';
 import { commandsOn } from '../support/process/commands.ts';
@@ -43,7 +43,6 @@ let secrets: Record<'code' | 'code_verifier' | 'token' | 'payment_password', str
 
 type Fields = Record<string, string>;
 
-/** Every address of the server, and an unknown one. */
 const PATHS = new Set(['/nothing', ...ROUTES.map((route) => route.replace(/^\w+ /, ''))]);
 
 const nearly = (secret: string) => secret.slice(0, -1) + (secret.endsWith('x') ? 'y' : 'x');
@@ -93,10 +92,9 @@ describe('a server at LOG_LEVEL=trace', () => {
     const request = tokenRequestOf(client, code, { code_verifier });
     const wrong = { ...request, code_verifier: nearly(code_verifier) };
     expect((await agent.post('/oauth/token', wrong)).status).toBe(400);
-    const answer = await agent.post('/oauth/token', request);
-    const { access_token: token = '' } = JSON.parse(answer.body) as { access_token?: string };
+    const token = expectToken(await agent.post('/oauth/token', request));
     const asked = await agent.post('/oauth/introspect', { token }, basic(resource.id, resource.secret));
-    expect(JSON.parse(asked.body)).toMatchObject({ active: true });
+    expect(documentOf(asked)).toMatchObject({ active: true });
     expect((await agent.get('/oauth/account')).text).toContain('Shop');
     secrets = {
       password: user.password,
@@ -125,18 +123,16 @@ describe('a server at LOG_LEVEL=trace', () => {
     const right = tokenRequestOf(client, code);
     const { client_secret, ...bare } = right;
     const wrong = nearly(client_secret ?? '');
-    const attempts: [Record<string, string>, Record<string, string>][] = [
-      [{ ...right, client_secret: wrong }, {}],
-      [bare, basic(client.clientId, wrong)],
-      [right, basic(client.clientId, client.clientSecret ?? '')],
-      [{ ...right, code: nearly(code) }, {}],
-      [{ ...right, code_verifier: nearly(secrets.code_verifier) }, {}],
-    ];
-    for (const [fields, headers] of attempts) {
-      expect((await agent.post('/oauth/token', fields, headers)).status).toBe(400);
-    }
-    expect((await agent.post('/oauth/token', right)).status).toBe(200);
-    expect((await agent.post('/oauth/token', right)).status).toBe(400); // sent twice
+    for (const [status, fields, headers] of [
+      [400, { ...right, client_secret: wrong }],
+      [400, bare, basic(client.clientId, wrong)],
+      [400, right, basic(client.clientId, client.clientSecret ?? '')],
+      [400, { ...right, code: nearly(code) }],
+      [400, { ...right, code_verifier: nearly(secrets.code_verifier) }],
+      [200, right],
+      [400, right], // sent twice
+    ] as [number, Fields, Fields?][])
+      expect((await agent.post('/oauth/token', fields, headers)).status).toBe(status);
     const token = nearly(secrets.token);
     const introspect = (secret: string) =>
       agent.post('/oauth/introspect', { token }, basic(resource.id, secret));
@@ -150,9 +146,14 @@ describe('a server at LOG_LEVEL=trace', () => {
 
   it('never answers 5xx to secrets in wrong places [secrets-2]', async () => {
     expect(PATHS.size).toBeGreaterThan(15);
-    const others = { ...tokenRequestOf(client, ''), login: user.login };
-    const statuses = await misplaceEverywhere(server.baseUrl, secrets, others);
-    expect(statuses.filter((status) => status >= 500)).toEqual([]);
+    const agent = new Agent(server.baseUrl);
+    const wrong = misplacements(secrets, { ...tokenRequestOf(client, ''), login: user.login });
+    for (const path of PATHS) {
+      for (const { url = (same: string) => same, headers = {}, body } of wrong) {
+        const init = body === undefined ? {} : { method: 'POST', body };
+        expect((await agent.send(url(path), { ...init, headers })).status).toBeLessThan(500);
+      }
+    }
   });
 
   it('answers 4xx to malformed HTTP that contains a secret', async () => {
@@ -185,19 +186,7 @@ interface Misplacement {
   readonly body?: string;
 }
 
-/** @param secrets by the name of their field @param others the other fields of right requests @returns each status */
-async function misplaceEverywhere(baseUrl: string, secrets: Fields, others: Fields) {
-  const agent = new Agent(baseUrl);
-  const statuses: number[] = [];
-  for (const path of PATHS) {
-    for (const { url = (same: string) => same, headers = {}, body } of misplacements(secrets, others)) {
-      const init = body === undefined ? {} : { method: 'POST', body };
-      statuses.push((await agent.send(url(path), { ...init, headers })).status);
-    }
-  }
-  return statuses;
-}
-
+/** @param others the other fields of right requests */
 function misplacements(secrets: Fields, others: Fields): Misplacement[] {
   const form = new URLSearchParams({ ...others, ...secrets }).toString();
   const text = encodeURIComponent(Object.values(secrets).join(' '));
@@ -239,7 +228,6 @@ const TEXT_HEADERS = [
   ...['user-agent', 'x-api-key', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-request-id'],
 ];
 
-/** Headers that proxies, browsers and programs add, and unknown ones. */
 function oddHeaders(text: string): Fields {
   const url = `https://shop.example/callback?code=${text}`;
   const all = Object.fromEntries(TEXT_HEADERS.map((name) => [name, text]));
@@ -266,5 +254,5 @@ async function sendBroken(baseUrl: string, secret: string): Promise<number[]> {
     `GET / HTTP/1.1\r\nHost: x\r\n${secret}: ${'x'.repeat(40_000)}\r\n\r\n`,
   ];
   const all = await Promise.all(texts.map((text) => converse(baseUrl, text, { hangUp: true })));
-  return all.flatMap(({ answers }) => answers.map(({ status }) => status));
+  return all.flatMap(({ answers }) => answers).map(({ status }) => status);
 }

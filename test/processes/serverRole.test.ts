@@ -7,7 +7,7 @@ import { Agent } from '../support/http/agent.ts';
 import { createRole, ownDatabase, useDatabase } from '../support/postgres/database.ts';
 import { copyOfBuild } from '../support/process/builds.ts';
 import { commandsOn } from '../support/process/commands.ts';
-import { onDatabase, type Run, spawnServer } from '../support/process/process.ts';
+import { onDatabase, spawnServer } from '../support/process/process.ts';
 import { useServer } from '../support/server.ts';
 
 // The two roles of docs/operate/database.md: one owns the tables and migrates, the other serves.
@@ -53,14 +53,11 @@ describe('a server role that owns nothing', () => {
       `client secret add ${client_id}`,
       `client block ${client_id}`,
       `client update ${client_id} --name "Another Shop"`,
-      `client update ${client_id} --logo demo/wallet/logo.svg --reviewed`,
       `client update ${client_id} --logo demo/wallet/logo.svg --site https://shop.example`,
       `client update ${client_id} --no-logo`,
       `client delete ${client_id} --yes`,
       'user block anna',
       'user delete anna --yes',
-      'resource create --name api',
-      `resource secret add ${resource_id}`,
       `resource secret retire ${resource_id} ${secret_id}`,
       `resource block ${resource_id}`,
       `resource delete ${resource_id} --yes`,
@@ -127,7 +124,7 @@ describe('a server role that owns nothing', () => {
   });
 
   it('can only read and append to the audit trail, even without triggers', async () => {
-    const { rows } = await database.pool.query<{ right: string }>(
+    const { rows } = await database.pool.query(
       `select distinct privilege_type || case column_name when 'at' then ' of at' else '' end as right
          from information_schema.role_column_grants
         where grantee = $1 and table_name like 'audit_events%' order by 1`,
@@ -153,7 +150,7 @@ describe('a server role that owns nothing', () => {
 });
 
 describe('assent migrate --server-role', () => {
-  const grant = (name: string): Promise<Run> => asOwner.assent(`migrate --server-role "${name}"`);
+  const grant = (name: string) => asOwner.assent(`migrate --server-role "${name}"`);
 
   it('refuses a missing role, and prints how to create it', async () => {
     const stderr =
@@ -170,7 +167,7 @@ describe('assent migrate --server-role', () => {
     const places = ['schema public', `database ${here}`].map((place) => `${place} from ${mighty}`);
     places.push('schema public from public');
     const rights = ['DELETE on grants', 'TRUNCATE on audit_events_rest', 'INSERT (at) on audit_events'];
-    for (const [give, what, take] of [
+    for (const [give = '', what, take = ''] of [
       ...attributes.map((attribute) => [
         `alter role ${mighty} ${attribute}`,
         `it has the attribute ${attribute.toUpperCase()}`,
@@ -196,7 +193,7 @@ describe('assent migrate --server-role', () => {
         `every role has ${right}`,
         `revoke ${right} from public`,
       ]),
-    ] as [give: string, what: string, take: string][]) {
+    ]) {
       await database.pool.query(give);
       const { code, stderr } = await grant(mighty);
       const sentence = `${mighty} has more privileges than a server needs; this SQL revokes them:\n  -- ${what}\n  ${take};\n`;

@@ -1,24 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { ownDatabase } from '../support/postgres/database.ts';
 import { commandsOn } from '../support/process/commands.ts';
 import { fileIn, useFolder } from '../support/process/folder.ts';
-import { onDatabase, runAssent, spawnServer } from '../support/process/process.ts';
+import { onDatabase, ownServer, runAssent } from '../support/process/process.ts';
 import { doctor } from './findings.ts';
 
 // What the servers and commands of one database have in common: the currency, the rights and the default limit.
 
 const folder = useFolder();
+const BASE_URL = 'http://localhost:3000';
 const EUROS = { CURRENCY: 'EUR', DEFAULT_LIMIT: '30,50' };
 const RIGHTS = { 'payment-shop': 'Pay any shop', donate: { text: 'Donate', spends: true } };
 const CATALOGUE = fileIn(folder, 'catalogue.json', JSON.stringify(RIGHTS));
 const fileOf = (row: object) => fileIn(folder, randomUUID(), `${JSON.stringify(row)}\n`);
 
-async function begin(variables: Record<string, string>) {
-  const server = await spawnServer({ ...variables, LOG_LEVEL: 'info' });
-  onTestFinished(async () => void (await server.stop()));
-  return server;
-}
+const begin = (variables: Record<string, string>) => ownServer({ ...variables, LOG_LEVEL: 'info' });
 
 async function startedWith(settings: Record<string, string>) {
   const { url } = await ownDatabase();
@@ -29,17 +26,10 @@ async function startedWith(settings: Record<string, string>) {
 
 it('a start with another currency fails, and says what to do; the first currency still works', async () => {
   const of = await startedWith(EUROS);
-  const BASE_URL = 'http://localhost:3000';
-  const { code, stderr } = await runAssent(['serve'], {
-    ...of,
-    BASE_URL,
-    CURRENCY: 'RUB',
-    DEFAULT_LIMIT: '1,1',
-  });
-  expect(code).toBe(1);
-  expect(stderr).toMatch(
-    /^CURRENCY is RUB, but the limits in this database are sums in EUR: set CURRENCY=EUR, or /m,
-  );
+  const { code, stderr } = await runAssent(['serve'], { ...of, BASE_URL, CURRENCY: 'RUB' });
+  const sentence =
+    /^CURRENCY is RUB, but the limits in this database are sums in EUR: set CURRENCY=EUR, or /m;
+  expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
   const again = await begin({ ...of, ...EUROS });
   await again.stop();
   expect(again.output()).not.toContain('changed');
@@ -64,10 +54,8 @@ it('a start with another catalogue or default limit logs which; the same ones ar
 
 it('a command without CURRENCY and DEFAULT_LIMIT shows those of the servers', async () => {
   const { assent } = commandsOn(await startedWith(EUROS));
-  const { stdout } = await assent(
-    'client create --name Shop --redirect-uri https://shop.example/ --most 30,500',
-  );
-  expect(stdout).toMatch(/EUR\s500/);
+  const line = 'client create --name Shop --redirect-uri https://shop.example/ --most 30,500';
+  expect((await assent(line)).stdout).toMatch(/EUR\s500/);
 });
 
 it('doctor names each setting that differs from the servers’', async () => {
@@ -81,20 +69,15 @@ it('doctor names each setting that differs from the servers’', async () => {
 it('an import and a registration with rights need the catalogue of the servers', async () => {
   const of = await startedWith({ CATALOGUE, ...EUROS });
   const [lacking, whole] = [commandsOn(of), commandsOn({ ...of, CATALOGUE })];
-  const file = fileOf({
-    client_id: 'shop',
-    name: 'Shop',
-    redirect_uri: 'https://shop.example/',
-    rights: ['donate'],
-  });
+  const shop = { client_id: 'shop', name: 'Shop', redirect_uri: 'https://shop.example/' };
+  const file = fileOf({ ...shop, rights: ['donate'] });
   const register = 'client create --name Other --redirect-uri https://other.example/ --right';
   for (const line of [`client import ${file}`, `client import ${file} --dry-run`, `${register} payment-shop`])
     expect(await lacking.refused(line, 1)).toMatch(
       /^CATALOGUE must be as the servers of this database have it/,
     );
-  expect(
-    await commandsOn({ ...of, CATALOGUE, ...EUROS, CURRENCY: 'USD' }).refused(`client import ${file}`, 1),
-  ).toMatch(/^CURRENCY must be /);
+  const inDollars = commandsOn({ ...of, CATALOGUE, ...EUROS, CURRENCY: 'USD' });
+  expect(await inDollars.refused(`client import ${file}`, 1)).toMatch(/^CURRENCY must be /);
   expect(await whole.json(`client import ${file}`)).toMatchObject({ imported: 1 });
   await whole.json(`${register} donate`);
 });
@@ -105,6 +88,6 @@ it('an import before the first start sets the currency; one that is only tried d
   const file = fileOf({ login: 'anna', name: 'Anna' });
   await commandsOn(of).json(`user import ${file} --dry-run`);
   await commandsOn({ ...of, ...EUROS }).json(`user import ${file}`);
-  const { code, stderr } = await runAssent(['serve'], { ...of, BASE_URL: 'http://localhost:3000' });
+  const { code, stderr } = await runAssent(['serve'], { ...of, BASE_URL });
   expect([code, stderr]).toEqual([1, expect.stringContaining('set CURRENCY=EUR')]);
 });

@@ -268,31 +268,19 @@ describe('a command in trial mode', () => {
     }
   });
 
-  async function stopAtWork(folder: string, signal: NodeJS.Signals): Promise<void> {
-    const pool = poolOf(folder);
-    const holder = await pool.connect();
-    holder.on('error', () => undefined);
-    await holder.query(`begin; ${LOCK}`);
-    const launch = start([...ASSENT, 'client', 'list'], { DATA_DIR: folder });
-    await waitForLocks(pool, 1);
-    launch.kill(signal);
-    expect(await launch.end).toEqual(bySignal(signal));
-    expect(launch.output()).toBe('');
-    holder.release(true);
-  }
-
-  it('stops PostgreSQL on a signal if no other process uses it, without an error message', async () => {
-    const server = await startTrial(SERVE);
-    server.launch.kill('SIGKILL');
-    await server.launch.end;
-    await stopAtWork(server.folder, 'SIGTERM');
-    await nothingIsLeft(server);
-  });
-
-  it('leaves PostgreSQL running for a concurrent server', async () => {
+  it('leaves PostgreSQL running for a concurrent server, if stopped at work, and prints nothing', async () => {
     const trial = await startTrial(SERVE);
     const postmaster = postmasterOf(trial.folder);
-    await stopAtWork(trial.folder, 'SIGINT');
+    const [, , , , host = ''] = pidFile(trial.folder).split('\n');
+    const pool = new pg.Pool({ host, user: 'assent', database: 'postgres' });
+    await whileHeld(pool, LOCK, [], async () => {
+      const launch = start([...ASSENT, 'client', 'list'], { DATA_DIR: trial.folder });
+      await waitForLocks(pool, 1);
+      launch.kill('SIGINT');
+      expect(await launch.end).toEqual(bySignal('SIGINT'));
+      expect(launch.output()).toBe('');
+    });
+    await pool.end();
     expect((await fetch(`${trial.baseUrl}/health/ready`)).status).toBe(200);
     expect(postmasterOf(trial.folder)).toBe(postmaster);
     expect(trial.launch.output()).not.toContain('broke');
@@ -300,10 +288,3 @@ describe('a command in trial mode', () => {
     await nothingIsLeft(trial);
   });
 });
-
-function poolOf(folder: string): pg.Pool {
-  const [, , , , host = ''] = readFileSync(join(clusterOf(folder), 'postmaster.pid'), 'utf8').split('\n');
-  const pool = new pg.Pool({ host, user: 'assent', database: 'postgres' });
-  pool.on('error', () => undefined);
-  return pool;
-}

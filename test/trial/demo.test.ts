@@ -14,12 +14,6 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-function newStory(): Story {
-  const [, session] = new Sessions().open();
-  ask(session, { server: 's', clientId: 'c', clientSecret: 'x', redirectUri: 'r' });
-  return session.story as Story;
-}
-
 describe('the payment API of the demo', () => {
   const week = { right: 'payment-shop', period_days: 7, amount: '100' };
   const told = { active: true, grant_id: 'g', iat: 1, money_sources: ['wallet'], rights: [week] };
@@ -83,7 +77,9 @@ describe('the payment API of the demo', () => {
   });
 
   it('refuses payments while introspection fails', async () => {
-    const story = newStory();
+    const [, session] = new Sessions().open();
+    ask(session, { server: 's', clientId: 'c', clientSecret: 'x', redirectUri: 'r' });
+    const story = session.story as Story;
     const token = { value: 'token', expiresAt: new Date(), instance: '' };
     const answers = [async () => new Response('', { status: 503 }), async () => Promise.reject(new Error())];
     for (const fetch of answers) {
@@ -101,15 +97,9 @@ it('the demo application has the TypeScript type that trial mode expects', () =>
   expectTypeOf(buildDemo).toExtend<BuildDemo>();
 });
 
-describe('the demo application’s memory', () => {
-  it('keeps the beginning of a long response, and shortens tokens', async () => {
-    vi.stubGlobal('fetch', async () => new Response('y'.repeat(1_000_000)));
-    const recorder = new Recorder();
-    await recorder.fetch('http://server/', {
-      method: 'POST',
-      body: new URLSearchParams({ token: 'z'.repeat(99) }),
-    });
-    expect(recorder.last.received?.text?.length).toBe(6000);
-    expect(recorder.last.sent.fields).toEqual([['token', `${'z'.repeat(14)}…zzzz`]]);
-  });
+it('the demo application keeps the beginning of a long response in memory', async () => {
+  vi.stubGlobal('fetch', async () => new Response('y'.repeat(1_000_000)));
+  const recorder = new Recorder();
+  await recorder.fetch('http://server/', { method: 'POST' });
+  expect(recorder.last.received?.text?.length).toBe(6000);
 });

@@ -27,7 +27,6 @@ const MEMBER = `
 import pg from 'pg';
 import { joinEmbeddedPostgres } from './dist/trial/postgres/join.js';
 process.once('disconnect', () => process.exit());
-process.on('SIGINT', () => process.send({ log: 'interrupted' }));
 try {
   const member = await joinEmbeddedPostgres(process.argv[2], (log) => process.send({ log }));
   const pool = new pg.Pool(member.connection);
@@ -69,11 +68,13 @@ class Member {
   }
 
   ask(text: string): Promise<unknown> {
-    return this.#command('ask', text);
+    this.process.send({ command: 'ask', text });
+    return this.#answer();
   }
 
   leave(): Promise<unknown> {
-    return this.#command('leave');
+    this.process.send({ command: 'leave' });
+    return this.#answer();
   }
 
   async postmaster(): Promise<number> {
@@ -88,11 +89,6 @@ class Member {
     if (this.process.exitCode !== null || this.process.signalCode !== null) return;
     this.process.kill('SIGKILL');
     await once(this.process, 'exit');
-  }
-
-  #command(command: string, text?: string): Promise<unknown> {
-    this.process.send({ command, text });
-    return this.#answer();
   }
 
   #answer<T>(): Promise<T> {
@@ -183,21 +179,6 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
     // While the connections of the last one are being closed, another one can be the last, too.
     expect(stopped).toContain(true);
     expect(isStopped(empty)).toBe(true);
-  });
-
-  it('runs while a process uses it, and is reused after its last process was killed', async () => {
-    const first = await Member.join(person, dataDir);
-    const second = await Member.join(person, dataDir);
-    expect(await second.leave()).toBe(false);
-    const third = await Member.join(person, dataDir);
-    const postmaster = await first.postmaster();
-    expect(await first.leave()).toBe(false);
-    await first.kill();
-    expect(await third.postmaster()).toBe(postmaster);
-    await third.kill();
-    const next = await Member.join(person, dataDir);
-    expect(await next.postmaster()).toBe(postmaster);
-    expect(await next.leave()).toBe(true);
   });
 
   it.each([

@@ -65,7 +65,6 @@ export async function useKeycloak(realms: Readonly<Record<string, NewRealm>>) {
   return { origin, exportUsers, settings: { issuer, clientId: 'assent', clientSecret, createsUsers: true } };
 }
 
-/** @returns what stops it */
 async function start(program: string, address: string, args: string[]): Promise<() => Promise<void>> {
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   const output = outputOf(child);

@@ -1,5 +1,7 @@
 import { expect } from 'vitest';
-import { runAssent } from './process.ts';
+import { onDatabase, runAssent } from './process.ts';
+
+export const commandsOf = ({ url }: { readonly url: string }) => commandsOn(onDatabase(url));
 
 export function commandsOn(variables: Record<string, string>) {
   /** @param line as it is typed: `client create --name "My Shop"` */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { vi } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 import { main } from '../../../src/cli/main.ts';
 import { ledger, refuse } from '../ledger.ts';
 import { freePort, TEST_SECRET } from '../server.ts';
@@ -100,6 +100,13 @@ export async function spawnServer(
       return code;
     },
   };
+}
+
+/** A server for one test. */
+export async function ownServer(...how: Parameters<typeof spawnServer>): Promise<ServerProcess> {
+  const server = await spawnServer(...how);
+  onTestFinished(async () => void (await server.stop()));
+  return server;
 }
 
 /** The environment of a server on a database of the tests. */

@@ -1,5 +1,6 @@
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { describe } from 'vitest';
 import { makeDataDir } from '../process/folder.ts';
 import { PATH, startProgram, versionOf } from '../process/program.ts';
 import { freePort } from '../server.ts';
@@ -23,6 +24,14 @@ interface Place {
   readonly folder: string;
   readonly port: number;
   readonly plainPort: number;
+}
+
+/** Tests with each proxy, which are skipped where it is not installed. */
+export function describeProxies(place: string, tests: (kind: ProxyKind) => void): void {
+  for (const kind of PROXIES) {
+    const found = kind.version ?? 'not installed: skipped';
+    describe.runIf(kind.version)(`${kind.name} ${place}, ${found}`, () => tests(kind));
+  }
 }
 
 export type RunningProxy = Awaited<ReturnType<typeof startProxy>>;
