@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { OverloadedError } from '../../src/rules/common/error.ts';
 import { isOwn } from '../../src/secrets/foreignHash.js';
-import {
-  hashPassword,
-  type QueueTicket,
-  requireRoom,
-  ThreadQueues,
-  verifyPassword,
-} from '../../src/secrets/password.ts';
+import { hashPassword, type QueueTicket, ThreadQueues, verifyPassword } from '../../src/secrets/password.ts';
 import { hash } from '../../src/secrets/passwordThread.js';
 
 const TICKET: QueueTicket = { queue: 'stranger', key: 'a network', until: Number.POSITIVE_INFINITY };
@@ -60,14 +54,6 @@ describe('passwords', async () => {
     const ends = await flood(flooded);
     expect(ends.slice(0, 130)).toContain('turned away');
     expect(ends.slice(130)).toEqual(['looked at', 'looked at']);
-  });
-
-  it('are refused before any other work when the queue is full', async () => {
-    const flooding = flood(times(130, {}));
-    expect(() => requireRoom({ ...TICKET, key: 'another network' })).not.toThrow();
-    await expect.poll(() => isFull(), { interval: 1 }).toBe(true);
-    await flooding;
-    expect(isFull()).toBe(false);
   });
 
   it('are not checked if the answer would be too late', async () => {
@@ -141,13 +127,3 @@ describe('the queue of password checks', () => {
     expect(order).toEqual(['stranger 1', 'new 1', 'new 2', 'known 1', 'stranger 2', 'known 2']);
   });
 });
-
-function isFull(): boolean {
-  try {
-    requireRoom(TICKET);
-    return false;
-  } catch (error) {
-    expect(error).toBeInstanceOf(OverloadedError);
-    return true;
-  }
-}
