@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decide, press, reachConsent, requestOf } from '../support/flow.ts';
+import { decide, requestOf } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { factsOf } from '../support/pages.ts';
 import { useServer } from '../support/server.ts';
@@ -52,22 +52,6 @@ describe('contract 1.2.1: what the user sees before deciding', () => {
       You: `Maria Petrova (${user.login}) Not you?`,
       'Valid until': expect.stringMatching(/^\d+ \w+ \d{4}$/),
     });
-  });
-
-  it('1.2.1 shows the request again on the payment password page, before anything is written', async () => {
-    const payer = await server.createUser({ name: 'Anna Li' });
-    const browser = new Agent(server.baseUrl);
-    const fields = { scope: 'account-info payment-shop.limit(7,1500)', instance_name: 'phone' };
-    const consent = await reachConsent(browser, requestOf(shop, fields), payer);
-    expect(consent.text).toContain('Allow…');
-    const pressed = await writingNothing(() => press(browser, consent, 'allow'));
-    const page = await writingNothing(() => browser.get(pressed.location ?? ''));
-    expect(page.page).toBe('confirm');
-    expect(page.text).toMatch(
-      /Corner Shop can pay any shop up to RUB 1,500 in any 7 days, until \d+ \w+ \d{4} and see your account number, balance and status/,
-    );
-    expect(factsOf(page)).toEqual({ Connection: 'phone' });
-    expect(page.forms.map(({ action }) => action)).toEqual(['/oauth/language', '/oauth/confirm']);
   });
 });
 

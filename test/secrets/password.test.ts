@@ -20,10 +20,6 @@ describe('passwords', async () => {
     expect(new Set(hashes).size).toBe(2);
   });
 
-  it.each(['', 'пароль 1', 'Пароль 1 ', 'Пароль', stored])('are refused if wrong: %j', async (password) => {
-    expect(await check(stored, password)).toBe(false);
-  });
-
   it.each([
     ['decomposed letters', 'caf\u00e9', 'cafe\u0301'],
     ['ligatures', 'ﬁsh', 'fish'],
