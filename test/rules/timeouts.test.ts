@@ -1,17 +1,19 @@
 import { expect, it } from 'vitest';
-import * as timeouts from '../../src/rules/common/timeouts.ts';
-
-const {
-  BATCH_WAIT_MS,
-  LOCK_MS,
-  STATEMENT_MS,
-  DECIDE_WITHIN_MS,
-  DATABASE_MS,
+import {
   ANSWER_MS,
+  BATCH_WAIT_MS,
+  DATABASE_MS,
+  DECIDE_WITHIN_MS,
   DECIDING_STATEMENT_MS,
-} = timeouts;
-const { MAX_STILL_ACCEPTING_MS, IDLE_GRACE_MS, IN_FLIGHT_GRACE_MS, END_MS, endMs, MIGRATION_LOCK_MS } =
-  timeouts;
+  END_MS,
+  endMs,
+  IDLE_GRACE_MS,
+  IN_FLIGHT_GRACE_MS,
+  LOCK_MS,
+  MAX_STILL_ACCEPTING_MS,
+  MIGRATION_LOCK_MS,
+  STATEMENT_MS,
+} from '../../src/rules/common/timeouts.ts';
 
 /** The time that `docker stop` and Kubernetes leave by default. */
 const CONTAINER_STOP_MS = 10_000;
