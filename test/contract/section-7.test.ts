@@ -58,10 +58,12 @@ describe('contract 7.1: errors of the authorization request', () => {
     });
   });
 
-  it('7.1 shows invalid_scope for a right that the application may not request', async () => {
+  it('7.1 shows invalid_scope for a right that the application may not request, and for a scope that is not UTF-8', async () => {
     const reader = await server.createClient({ allowedRights: ['account-info', 'operation-history'] });
     const request = requestOf(reader, { scope: 'account-info payment-p2p' });
-    expectErrorPage(await agent.post('/oauth/authorize', request), 'invalid_scope');
+    const notText = `${new URLSearchParams(change(request, { scope: undefined }))}&scope=%FF`;
+    for (const form of [request, notText])
+      expectErrorPage(await agent.post('/oauth/authorize', form), 'invalid_scope');
     expect((await reachPage(reader)).page).toBe('consent');
   });
 });
