@@ -54,14 +54,6 @@ describe('contract 3: exchange of a code for an access token', () => {
 });
 
 describe('contract 3: a new authorization', () => {
-  it('3 gives one token even if its code is exchanged many times at once', async () => {
-    const { client, code } = await newCode();
-    const answers = await Promise.all(Array.from({ length: 6 }, () => exchanged(client, code)));
-    const [first, ...refused] = answers.toSorted((one, other) => one.status - other.status);
-    expect(first?.status).toBe(200);
-    for (const answer of refused) expectTokenError(answer, 'invalid_grant');
-  });
-
   it('3 annuls the earlier token permanently at the confirmation, before any exchange, for any scopes [contract-15]', async () => {
     const client = await server.createClient();
     const token = await tokenFor(client, { scope: 'payment-p2p' });

@@ -37,6 +37,7 @@ describe('contract 7.1: errors of the authorization request', () => {
     ['invalid_request', 'an empty client_id', { client_id: '', redirect_uri: 'x', scope: 'x' }],
     ['invalid_request', 'a missing redirect_uri', { redirect_uri: undefined }],
     ['invalid_request', 'an unregistered redirect_uri', EVIL],
+    ['invalid_request', 'a missing response_type', { response_type: undefined }],
     ['invalid_request', 'an unsupported response_type', { response_type: 'token', scope: 'x' }],
     ['invalid_request', 'an instance_name that is too long', TOO_LONG],
     ['invalid_request', 'a malformed code_challenge', { code_challenge: 'x', code_challenge_method: 'S256' }],
@@ -57,19 +58,13 @@ describe('contract 7.1: errors of the authorization request', () => {
     });
   });
 
-  it('7.1 shows invalid_scope for a right that the application may not request', async () => {
+  it('7.1 shows invalid_scope for a right that the application may not request, and for a scope that is not UTF-8', async () => {
     const reader = await server.createClient({ allowedRights: ['account-info', 'operation-history'] });
     const request = requestOf(reader, { scope: 'account-info payment-p2p' });
-    expectErrorPage(await agent.post('/oauth/authorize', request), 'invalid_scope');
+    const notText = `${new URLSearchParams(change(request, { scope: undefined }))}&scope=%FF`;
+    for (const form of [request, notText])
+      expectErrorPage(await agent.post('/oauth/authorize', form), 'invalid_scope');
     expect((await reachPage(reader)).page).toBe('consent');
-  });
-
-  it('7.1 explains the error on the page, and logs the rule and position', async () => {
-    const redirect_uri = `${shop.redirectUri.slice(0, 7)}X`;
-    const answer = await agent.post('/oauth/authorize', requestOf(shop, { redirect_uri }));
-    expect(answer.text.length).toBeGreaterThan(100);
-    const rule = expect.stringContaining('at character 8');
-    expect(await logOf(server, answer)).toMatchObject({ error: 'invalid_request', rule });
   });
 });
 
@@ -113,14 +108,6 @@ describe('contract 7.2: invalid_grant', () => {
       expect(await logOf(server, answer)).toMatchObject({ rule: expect.stringMatching(rule) });
     },
   );
-
-  it('7.2 is the answer to a code with an altered character; the unaltered code stays usable', async () => {
-    const code = await codeFor(shop);
-    const changed = `${code.slice(0, -1)}${code.endsWith('A') ? 'B' : 'A'}`;
-    for (const other of [changed, code.slice(0, -1), `${code}A`, ` ${code}`])
-      expectTokenError(await exchanged(shop, other), 'invalid_grant');
-    expectToken(await exchanged(shop, code));
-  });
 
   it('7.2 is the answer to a code whose user disconnected the application or was blocked [contract-34]', async () => {
     const user = await server.createUser({ paymentPassword: null });

@@ -103,14 +103,9 @@ describe('a user who changes the password', () => {
   });
 
   it('needs a form of the same session that was made since the last change', async () => {
-    const [other, elsewhere] = [await signedInUser(server), await signedInUser(server, by.user)];
+    const elsewhere = await signedInUser(server, by.user);
     const kept = await tokenOf(by, 'password');
-    for (const formToken of [
-      '',
-      await tokenOf(elsewhere, 'password'),
-      await tokenOf(other, 'password'),
-      await tokenOf(by, 'payment password'),
-    ])
+    for (const formToken of [await tokenOf(elsewhere, 'password'), await tokenOf(by, 'payment password')])
       expect(await change({ formToken })).toEqual({ outcome: 'stale' });
     expect((await change({ formToken: kept })).outcome).toBe('changed');
     const again = { formToken: kept, currentPassword: NEW, newPassword: `${NEW}, again` };

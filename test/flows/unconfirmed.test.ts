@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { findUserSessions } from '../../src/flows/account/userSessions.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { deriveGrantId } from '../../src/secrets/tokens.ts';
 import { type Approval, approveGrant, type Proof } from '../../src/store/authorize/approvals.ts';
@@ -69,13 +68,6 @@ describe('approving a payment right', () => {
     const before = await rowsOf(server.database);
     expect(await approve(proof)).toBe('stale');
     expect(await rowsOf(server.database)).toBe(before);
-  });
-
-  it('succeeds with the payment password, and records the kind of confirmation and the session', async () => {
-    expect(await approve(ofPassword(hash))).toBe('written');
-    const { sessions } = await findUserSessions(server.context, by.session);
-    const session = sessions.find(({ isCurrent }) => isCurrent)?.sessionId; // not its hash
-    expect(await approved()).toEqual([{ confirmed_by: 'payment_password', session }]);
   });
 
   it('requires the provider’s confirmation for a user of the provider', async () => {

@@ -29,8 +29,7 @@ const FIELDS = {
   redirect_uri: 'https://app.example/cb',
   scope: 'account-info',
 };
-const CANONICAL =
-  'client_id=app&response_type=code&redirect_uri=https%3A%2F%2Fapp.example%2Fcb&scope=account-info';
+const CANONICAL = `${new URLSearchParams(FIELDS)}`;
 const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 
 const readEncoded = (encoded: string, client: Client | null = CLIENT) =>
@@ -40,26 +39,10 @@ const read = (fields: Record<string, string>, client?: Client | null) =>
 
 describe('contract 2.2: the fields of an authorization request', () => {
   it.each([
-    ['redirect_uri', 'invalid_request'],
-    ['response_type', 'invalid_request'],
-    ['scope', 'invalid_scope'],
-  ])('4 and 7.1: a missing %s, or one that is not UTF-8, is refused with %s', (name, code) => {
-    for (const value of ['', '%FF'])
-      expect(
-        verdictOf(() => readEncoded(CANONICAL.replace(RegExp(`${name}=[^&]+`), `${name}=${value}`))),
-      ).toBe(code);
-  });
-
-  it.each([
-    ...['token', 'Code', 'code token', 'code '].map((value) => ['response_type', value] as const),
-    ...['é'.repeat(128), 'anna\n', ' '].map((value) => ['instance_name', value] as const),
+    ...['Code', 'code token', 'code '].map((value) => ['response_type', value] as const),
+    ...['é'.repeat(128), 'anna\n', 'anna\u3164', ' '].map((value) => ['instance_name', value] as const),
   ])('refuses the %s %j', (name, value) => {
     expect(verdictOf(() => read({ [name]: value }))).toBe('invalid_request');
-  });
-
-  it('logs which character of instance_name was refused, and its position', () => {
-    const { rule } = refusalOf(() => read({ instance_name: 'anna\u3164' }));
-    expect(rule).toBe('instance_name: U+3164 at character 5');
   });
 });
 

@@ -34,14 +34,11 @@ function variableIn(style: string, name: string): string | undefined {
   return new RegExp(`--${name}: (#[0-9a-f]{6});`).exec(style)?.[1];
 }
 
-/** Texts and lines on each of the backgrounds, with the contrast that WCAG 2.2 asks for (1.4.3, 1.4.11). */
-const SHOWN = [
-  ['text', 4.5, ['surface', 'page', 'tint', 'warn', 'bad']],
-  ['muted', 4.5, ['surface', 'page', 'tint', 'warn', 'bad']],
-  ['accent', 4.5, ['surface', 'page', 'tint', 'warn', 'bad']],
-  ['control', 3, ['surface', 'page']],
-  ['warn-line', 3, ['surface', 'warn']],
-  ['bad-line', 3, ['surface', 'bad']],
+/** Lines on their backgrounds. WCAG 2.2 asks for a contrast of 3 (1.4.11); of texts, a browser measures it in test/pages. */
+const LINES = [
+  ['control', ['surface', 'page']],
+  ['warn-line', ['surface', 'warn']],
+  ['bad-line', ['surface', 'bad']],
 ] as const;
 
 describe.each(['light', 'dark'] as const)('the %s style', (theme) => {
@@ -52,11 +49,12 @@ describe.each(['light', 'dark'] as const)('the %s style', (theme) => {
     expect(STYLE).toContain(`--tint: color-mix(in srgb, var(--accent) ${TINT * 100}%, var(--surface));`);
   });
 
-  it.each(SHOWN)('shows the colour %s with a contrast of at least %s on: %j', (name, least, backgrounds) => {
-    const colour = variableIn(THEMES[theme], name) ?? '';
+  it.each(LINES)('shows the line %s with enough contrast on: %j', (name, backgrounds) => {
     const all = backgroundsOf(variableIn(THEMES[theme], 'accent') ?? '', theme);
     for (const background of backgrounds)
-      expect(contrastRatio(colour, all[background] ?? '')).toBeGreaterThanOrEqual(least);
+      expect(contrast(variableIn(THEMES[theme], name) ?? '', all[background] ?? '')).toBeGreaterThanOrEqual(
+        3,
+      );
   });
 });
 

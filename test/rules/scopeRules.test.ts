@@ -30,7 +30,6 @@ describe('contract 7.1: the check for contradictions in a scope', () => {
     ['a source of money named twice', 'money-source("card","wallet","cards")'],
     ['payment-p2p with payment.to-account', 'payment-p2p payment.to-account("1")'],
     ['payment-shop with payment.to-pattern', 'payment-shop payment.to-pattern("1")'],
-    ['a period limit and a one-time limit', 'payment-shop.limit(1,5) payment-p2p.limit(,5)'],
     ['a period limit and a one-time limit', 'payment.to-pattern("1") payment.to-pattern("2").limit(,5)'],
     ['a one-time payment with anything but money-source', 'payment-shop.limit(,5) operation-details'],
     ['a one-time payment with anything but money-source', 'payment-shop.limit(,5) payment-p2p.limit(,5)'],

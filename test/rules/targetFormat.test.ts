@@ -56,7 +56,6 @@ describe('the target of a right', () => {
     ['payment.to-account("DE8937040044")', ['DE8937040044']],
     ['payment.to-account("de89370400440532013000")', ['de89370400440532013000']],
     ['payment.to-account("１２３４５６７８")', ['１２３４５６７８']],
-    ['payment.to-account("79161234567","phone")', ['+7', '916', '123', '45', '67']],
     ['payment.to-account("89161234567","phone")', ['89161234567']],
     ['payment.to-account("12345678@x","email")', ['12345678@x']],
     ['payment-shop', null],

@@ -6,7 +6,6 @@ import {
   type ThrottlePolicy,
   waitSeconds,
   withAttempt,
-  withoutAttempt,
 } from '../../src/rules/account/throttle.ts';
 import { forAny } from './arbitraries.ts';
 
@@ -55,13 +54,6 @@ describe('a counter of attempts', () => {
       const later = withAttempt(readLater(counter, seconds), by);
       expect(later.level).toBeCloseTo(Math.max(0, count - seconds / by.decaySeconds) + 1);
       expect(withAttempt(readLater(counter, -seconds), by).level).toBe(count + 1);
-    });
-  });
-
-  it('returns to its old value when a counted attempt is taken back', () => {
-    forAny(policy, attempts, (by, count) => {
-      const counter = afterAttempts(count, by);
-      expect(withoutAttempt(withAttempt(counter, by), by)).toEqual(counter);
     });
   });
 });

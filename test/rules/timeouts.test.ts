@@ -1,23 +1,19 @@
 import { expect, it } from 'vitest';
-import * as timeouts from '../../src/rules/common/timeouts.ts';
-
-const {
-  BATCH_QUEUE_TIMEOUT_MS,
-  LOCK_MS,
-  STATEMENT_MS,
-  REQUEST_DEADLINE_MS,
-  DATABASE_MS,
+import {
   ANSWER_MS,
+  BATCH_WAIT_MS,
+  DATABASE_MS,
+  DECIDE_WITHIN_MS,
   DECIDING_STATEMENT_MS,
-} = timeouts;
-const {
-  MAX_STILL_ACCEPTING_MS,
+  END_MS,
+  endMs,
   IDLE_GRACE_MS,
   IN_FLIGHT_GRACE_MS,
-  MAX_SHUTDOWN_MS,
-  maxShutdownMs,
+  LOCK_MS,
+  MAX_STILL_ACCEPTING_MS,
   MIGRATION_LOCK_MS,
-} = timeouts;
+  STATEMENT_MS,
+} from '../../src/rules/common/timeouts.ts';
 
 /** The time that `docker stop` and Kubernetes leave by default. */
 const CONTAINER_STOP_MS = 10_000;

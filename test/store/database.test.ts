@@ -1,7 +1,6 @@
 import { createServer } from 'node:net';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { transaction, withConnection } from '../../src/store/database/database.ts';
 import { isDatabaseUnavailable } from '../../src/store/database/errors.ts';
@@ -20,24 +19,8 @@ const TEN_THOUSAND_ROWS = 'select n, md5(n::text) as text from generate_series(1
 const meansAway = async (promise: Promise<unknown>) =>
   isDatabaseUnavailable(await promise.catch((error: unknown) => error));
 
-describe('an unreachable database', () => {
-  it('is distinguished from an internal error by PostgreSQL’s error code', async () => {
-    expect(await meansAway(pool.query('select 1/0'))).toBe(false);
-    expect(await meansAway(pool.query('select * from nothing'))).toBe(false);
-    const cancelled = pool.query("set statement_timeout = '10ms'; select pg_sleep(10)");
-    expect(await meansAway(cancelled)).toBe(true);
-    expect(await meansAway(pool.query('select pg_terminate_backend(pg_backend_pid())'))).toBe(true);
-  });
-
-  it('is distinguished by network errors, but not by a missing file', async () => {
-    const nowhere = new pg.Pool({ host: '127.0.0.1', port: 9 });
-    expect(await meansAway(nowhere.query('select 1'))).toBe(true);
-    const noSocket = new pg.Pool({ host: '/nonexistent' });
-    expect(await meansAway(noSocket.query('select 1'))).toBe(true);
-    expect(isDatabaseUnavailable(Object.assign(new Error(), { code: 'ENOENT', syscall: 'open' }))).toBe(
-      false,
-    );
-  });
+it('an unreachable database is distinguished from a missing file', () => {
+  expect(isDatabaseUnavailable(Object.assign(new Error(), { code: 'ENOENT', syscall: 'open' }))).toBe(false);
 });
 
 it('a connection overrides settings of URL and database that Assent relies on, and no others', async () => {
