@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { follow, signedIn } from '../support/account.ts';
+import { s256 } from '../../src/secrets/digest.ts';
+import { signedIn } from '../support/account.ts';
 import {
   codeOf,
-  confirm,
   decide,
   introspect,
   leadsTo,
@@ -31,7 +30,7 @@ import { rowsOf } from '../support/postgres/rows.ts';
 import { commandsOn } from '../support/process/commands.ts';
 import { onDatabase } from '../support/process/process.ts';
 import { type TestClient, useServer } from '../support/server.ts';
-import { expireCode, isLive } from '../support/state.ts';
+import { isLive } from '../support/state.ts';
 import { open } from './browsers.ts';
 import { logOf } from './refusals.ts';
 
@@ -71,7 +70,7 @@ it('a code of another application gives no token, whichever client_id and secret
 });
 
 const challengeOf = (verifier: string) => ({
-  code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+  code_challenge: s256(verifier),
   code_challenge_method: 'S256',
 });
 const MINE = newSecret();
@@ -139,20 +138,6 @@ it('a code goes only to the browser that sent Allow, not to others with the same
   }
   const token = expectToken(await exchange(server, shop, code));
   expect(await introspect(server, resource, token)).toMatchObject({ sub: victim.userId });
-});
-
-it('the page after Allow gives the code only to the session that allowed it, until the code expires', async () => {
-  const payer = await server.createUser();
-  const tabs = await signedIn(server, payer);
-  const consent = await reachConsent(tabs, requestOf(shop, { scope: 'payment-shop' }), payer);
-  const page = await follow(tabs, await press(tabs, consent, 'allow'));
-  const receipt = (await confirm(tabs, page, payer.paymentPassword)).location ?? '';
-  const onward = receipt.replace('/oauth/receipt?', '/oauth/return?');
-  for (const spy of [await signedIn(server, payer), await signedIn(server, attacker)])
-    for (const url of [receipt, onward]) expect(leadsTo(await spy.get(url), '/oauth/authorize')).toBe(true);
-  expect(codeOf(await tabs.get(onward))).toMatch(/^assent_ac_/);
-  await expireCode(server, shop);
-  for (const url of [receipt, onward]) expect(leadsTo(await tabs.get(url), '/oauth/authorize')).toBe(true);
 });
 
 it('an application that is deleted and registered again under its id gets another code, for a page of its own', async () => {

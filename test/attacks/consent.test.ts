@@ -18,7 +18,7 @@ import { expectErrorPage } from '../support/pages.ts';
 import { waitForLocks, whileHeld } from '../support/postgres/locks.ts';
 import { rowsOf } from '../support/postgres/rows.ts';
 import { type TestClient, type TestUser, useServer } from '../support/server.ts';
-import { isLive } from '../support/state.ts';
+import { expireCode, isLive } from '../support/state.ts';
 import { open } from './browsers.ts';
 
 // An attacker wants an authorization that the user did not mean to give: another one, a larger one, or one at all.
@@ -105,7 +105,7 @@ async function expectUseless(
 }
 
 describe('the payment password', () => {
-  it('allows nothing without Allow by the same session for the same request', async () => {
+  it('allows nothing without Allow by the same session for the same request, nor gives others its code', async () => {
     const at = await pressed();
     const { decision_token = '' } = formWith(at.page, 'decision').fields;
     const { form_token = '' } = fieldsFor(at.page, '/oauth/sign-out');
@@ -123,6 +123,10 @@ describe('the payment password', () => {
     ])
       await expectUseless({ ...at, ...other });
     codeOf(await returnFrom(at.tabs, await confirmed(at)));
+    const confirmedPages = ['/oauth/receipt', '/oauth/return'];
+    for (const tabs of [elsewhere, thief.tabs]) await expectNoPage({ ...at, tabs }, ...confirmedPages);
+    await expireCode(server, at.shop);
+    await expectNoPage(at, ...confirmedPages);
   });
 
   it('confirms only the amounts sent with Allow, even if extra fields contain higher ones', async () => {
@@ -168,18 +172,6 @@ describe('Allow and Reject of one page', () => {
     const payer = await server.createUser();
     return { payer, tabs: await signedIn(server, payer), shop: await server.createClient() };
   }
-
-  it('never give both a code and access_denied when sent at once', async () => {
-    const at = await people();
-    for (let pair = 0; pair < 25; pair += 1) {
-      const { allow, reject } = await bothOf(at, pair % 3 === 0 ? 'payment-shop' : 'account-info');
-      const sent = pair % 2 === 0 ? [allow(), reject()] : [reject(), allow()].toReversed();
-      const [allowed, rejected] = (await Promise.all(sent)) as [Answer, Answer];
-      const answer = await returnFrom(at.tabs, allowed);
-      expect(isDenied(rejected)).toBe(isDenied(answer));
-      if (!isDenied(answer)) expectToken(await exchange(server, at.shop, codeOf(answer)));
-    }
-  });
 
   it.each([
     ['Allow', 'account-info'],

@@ -1,8 +1,8 @@
 import { createHash, createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { KeyRing } from '../../src/secrets/keyRing.ts';
-import { follow, signedIn } from '../support/account.ts';
-import { codeOf, decide, introspect, leadsTo, press } from '../support/flow.ts';
+import { signedIn } from '../support/account.ts';
+import { codeOf, decide, introspect } from '../support/flow.ts';
 import { formWith } from '../support/http/agent.ts';
 import { exchange, expectToken, expectTokenError } from '../support/http/tokenRequests.ts';
 import { rowsOf } from '../support/postgres/rows.ts';
@@ -67,21 +67,6 @@ it('a consent form is refused if its signature is missing, made with another key
   }
   expect(await rowsOf(server.database)).toEqual(before);
   expect((await browser.post(form.action, { ...form.fields, decision: 'allow' })).status).toBe(302);
-});
-
-it('a forged decision opens no payment page and gives no code, even with the payment password', async () => {
-  const page = await open(browser, shop, { scope: 'payment-shop' });
-  const { fields } = formWith(await follow(browser, await press(browser, page, 'allow')), 'payment_password');
-  const typed = { ...fields, payment_password: victim.paymentPassword ?? '' };
-  const before = await rowsOf(server.database);
-  for (const [forgery, decision] of Object.entries(forgeriesOf(fields.decision ?? ''))) {
-    const answers = [await browser.post('/oauth/confirm', { ...typed, decision })];
-    for (const path of ['/oauth/confirm', '/oauth/receipt', '/oauth/return'])
-      answers.push(await browser.get(`${path}?${fields.request}&${new URLSearchParams({ decision })}`));
-    for (const answer of answers) expect(leadsTo(answer, '/oauth/authorize'), forgery).toBe(true);
-  }
-  expect(await rowsOf(server.database)).toEqual(before);
-  expect(leadsTo(await browser.post('/oauth/confirm', typed), '/oauth/receipt')).toBe(true);
 });
 
 describe('a forged code or token', () => {
