@@ -55,16 +55,10 @@ export interface Entry extends Asked {
   readonly why?: string | undefined;
 }
 
-/** A grant's row; hashes in hex, times in milliseconds since 1970. */
+/** A grant's row; the hash in hex. */
 export interface GrantRow {
   readonly grantId: string;
-  readonly userId: string;
-  readonly clientId: string;
-  readonly instanceName: string | null;
-  readonly revision: number;
-  readonly codeHash: string;
   readonly tokenHash: string | null;
-  readonly revokedAt: number | null;
 }
 
 export interface EventRow {
@@ -89,6 +83,8 @@ export interface Evidence {
   readonly entries: readonly Entry[];
   readonly grants: readonly GrantRow[];
   readonly events: readonly EventRow[];
+  /** What `assent doctor --invariants` finds. */
+  readonly broken: readonly string[];
   readonly lives: readonly Life[];
   readonly codeLifetimeMs: number;
   /** The start of the last introspections of all tokens, at rest. */
@@ -118,11 +114,7 @@ export function decidedBy({ losing, frozenAt }: Evidence, { during, askedAt, tol
   return isFrozen ? Number.POSITIVE_INFINITY : latest;
 }
 
-const GRANTS = `
-select grant_id as "grantId", user_id as "userId", client_id as "clientId", instance_name as "instanceName", revision,
-       encode(code_hash, 'hex') as "codeHash", encode(token_hash, 'hex') as "tokenHash",
-       (extract(epoch from revoked_at) * 1000)::float8 as "revokedAt"
-  from grants`;
+const GRANTS = `select grant_id as "grantId", encode(token_hash, 'hex') as "tokenHash" from grants`;
 
 const EVENTS = `
 select kind, (extract(epoch from at) * 1000)::float8 as at, grant_id as "grantId", user_id as "userId",
