@@ -58,7 +58,6 @@ function checkout(changes: Readonly<Record<string, string>>): string {
   return root;
 }
 
-/** What `npm run lint:docs` prints, and its exit code. */
 function run(root: string) {
   const { stdout, stderr, status } = spawnSync(process.execPath, [LINTER, root], { encoding: 'utf8' });
   return { stdout, stderr, status };

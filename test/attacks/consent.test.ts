@@ -85,7 +85,6 @@ const confirmed = ({ tabs, payer, request, decision }: Pressed, beside: Record<s
     payment_password: payer.paymentPassword ?? '',
   });
 
-/** Opens the pages of a decision: each only leads to the request. */
 async function expectNoPage({ tabs, request, decision }: Pressed, ...paths: string[]): Promise<void> {
   for (const path of paths) {
     const answer = await tabs.get(`${path}?${request}&${new URLSearchParams({ decision })}`);
@@ -157,7 +156,6 @@ describe('the payment password', () => {
 });
 
 describe('Allow and Reject of one page', () => {
-  /** Functions that send Allow and Reject of a new page. */
   async function bothOf(at: Paying, scope: string) {
     const page = await reachConsent(at.tabs, requestOf(at.shop, { scope }), at.payer);
     const reject = () => send(at.tabs, page, 'reject');

@@ -32,7 +32,6 @@ async function returning(from = '/oauth/account') {
   return { agent, callback };
 }
 
-/** A callback with other parameters; undefined removes one. */
 function changed(callback: string, changes: Record<string, string | undefined>): string {
   const url = new URL(callback);
   for (const [name, value] of Object.entries(changes)) {

@@ -50,7 +50,6 @@ async function confirmAs({ paymentPassword }: TestUser): Promise<void> {
   await answered;
 }
 
-/** The id or the kind of the focused element. */
 const focused = () => page.evaluate(() => document.activeElement?.id || document.activeElement?.tagName);
 
 it('an SVG logo with a script is drawn by a page, and runs no script when opened alone [browser-forms-1]', async () => {
@@ -174,7 +173,6 @@ it('browsers store the payment password under a separate user name, neither post
 });
 
 describe('a wrong password', () => {
-  /** Types something wrong, up to the error. */
   async function mistype(name: string): Promise<void> {
     await page.locator(`[name=${name}]`).fill('wrong');
     await page.keyboard.press('Enter');
@@ -250,7 +248,6 @@ describe('the Allow button just after the page appears', () => {
     await devtools.send('Animation.setPlaybackRate', { playbackRate });
   }
 
-  /** The consent page, with Allow as it is in that moment. */
   async function reachSleeping(): Promise<void> {
     await reachConsent();
     await setTime(0);
@@ -262,26 +259,24 @@ describe('the Allow button just after the page appears', () => {
     { reducedMotion: 'no-preference', javaScriptEnabled: true },
     { reducedMotion: 'reduce', javaScriptEnabled: true },
     { reducedMotion: 'no-preference', javaScriptEnabled: false },
-  ] as const)('ignores clicks, and keys meant for another element: %j [browser-forms-2]', async (options) => {
-    await open(options);
-    await reachSleeping();
-    for (const key of ['Enter', 'Space']) await page.keyboard.press(key);
-    expect([await focused(), await isResting()]).toEqual(['BODY', true]);
-    await allow().click({ force: true });
-    await expectPage('consent');
-    await setTime(1);
-    await expect.poll(isResting).toBe(false);
-  });
-
-  it('stays enabled for keys and screen readers', async () => {
-    await reachSleeping();
-    expect(await page.getByRole('button', { name: 'Allow', exact: true }).isEnabled()).toBe(true);
-    await allow().focus();
-    expect(await isResting()).toBe(true);
-    const answered = page.waitForRequest(/\/callback\?code=/);
-    await page.keyboard.press('Enter');
-    await answered;
-  });
+  ] as const)(
+    'ignores clicks, and keys meant for another element, not its own: %j [browser-forms-2]',
+    async (options) => {
+      await open(options);
+      await reachSleeping();
+      for (const key of ['Enter', 'Space']) await page.keyboard.press(key);
+      expect([await focused(), await isResting()]).toEqual(['BODY', true]);
+      await allow().click({ force: true });
+      await expectPage('consent');
+      // For keys and screen readers it is enabled.
+      expect(await page.getByRole('button', { name: 'Allow', exact: true }).isEnabled()).toBe(true);
+      await allow().focus();
+      expect(await isResting()).toBe(true);
+      const answered = page.waitForRequest(/\/callback\?code=/);
+      await page.keyboard.press('Enter');
+      await answered;
+    },
+  );
 
   it.each(['light', 'dark'] as const)('has enough contrast in %s mode', async (colorScheme) => {
     await open({ colorScheme });
@@ -369,7 +364,6 @@ describe('the limit fields, without JavaScript on a small screen,', () => {
 
   const shops = () => page.getByLabel('Pay any shop');
 
-  /** Presses a button. @returns the answer of the consent page */
   async function decide(name: 'Allow' | 'Reject'): Promise<Response> {
     await page.mouse.move(5, 5); // Allow can't be pressed in the first moment after the pointer has come
     const answered = page.waitForResponse((response) => response.url().endsWith('/oauth/consent'));
@@ -383,12 +377,14 @@ describe('the limit fields, without JavaScript on a small screen,', () => {
     return rows.map(({ scope }) => scope);
   }
 
-  it('get the focus if their value is invalid', async () => {
+  it('get the focus if their value is invalid, which does not prevent Reject', async () => {
     await shops().fill('a lot');
     expect((await decide('Allow')).status()).toBe(303);
     await page.locator('[aria-invalid]').waitFor();
     expect(await shops().inputValue()).toBe('a lot');
     expect(await page.locator(':focus').getAttribute('id')).toBe(await shops().getAttribute('id'));
+    await shops().fill('');
+    expect((await decide('Reject')).headers().location).toContain('error=access_denied');
     expect(await grants()).toEqual([]);
   });
 
@@ -403,11 +399,5 @@ describe('the limit fields, without JavaScript on a small screen,', () => {
     await page.getByText('At most RUB 9,000.50 in any 30 days').waitFor();
     await confirmAs(payer);
     expect(await grants()).toEqual(['payment-shop.limit(30,9000.50) payment-p2p']);
-  });
-
-  it('don’t prevent Reject, even with invalid values', async () => {
-    await shops().fill('');
-    expect((await decide('Reject')).headers().location).toContain('error=access_denied');
-    expect(await grants()).toEqual([]);
   });
 });

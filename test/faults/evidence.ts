@@ -26,7 +26,6 @@ export interface Asked {
   readonly act: Act;
   readonly actor: string;
   readonly during: string;
-  /** The grant's id, if the act is about one. */
   readonly key?: string | undefined;
   readonly userId?: string | undefined;
   readonly clientId?: string | undefined;
@@ -89,11 +88,8 @@ export interface Evidence {
   readonly codeLifetimeMs: number;
   /** The start of the last introspections of all tokens, at rest. */
   readonly quietSince: number;
-  /** Descriptions of log lines that contain a secret. */
   readonly leaks: readonly string[];
-  /** Names of faults with `losesAnswers`. */
   readonly losing: ReadonlySet<string>;
-  /** Times at which PostgreSQL was stopped. */
   readonly frozenAt: readonly number[];
   /** Times of takeovers from a primary that went on, to which a replica is connected without HAProxy. */
   readonly overtakenAt: readonly number[];

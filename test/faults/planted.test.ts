@@ -12,7 +12,6 @@ import { makeHome } from './site.ts';
 // The auditor on wrong servers: builds in which one line is changed. `npm run faults -- --planted` sets the variable.
 // Without it, two that take some seconds; faults.test.ts has the right build.
 
-/** Counts the situations among the entries that can show a fault. */
 type Situation = (entries: readonly Entry[]) => number;
 
 /** Codes whose exchange came more than once, each time with an answer. */

@@ -135,7 +135,6 @@ async function askEveryToken(site: Site): Promise<void> {
   await Promise.all(Array.from({ length: AT_ONCE }, askNext));
 }
 
-/** All drivers of a site. */
 function loadOn(site: Site, seed: string) {
   /** The reasons for abandoned actions, in the words of a page, and how often. */
   const gaveUp = new Map<string, number>();

@@ -9,7 +9,6 @@ import { createClient, createResource, createUser } from '../support/registratio
 import { freePort, type TestClient, type TestUser } from '../support/server.ts';
 import type { Asked, Entry, Life } from './evidence.ts';
 
-/** The server's role in PostgreSQL. */
 const SERVER_ROLE = 'assent_server';
 
 /** Short enough for a code to expire within a fault. */
@@ -73,7 +72,6 @@ export class Site {
   readonly home: Home;
   users: readonly TestUser[] = [];
   clients: readonly TestClient[] = [];
-  /** An `Authorization` header for introspection. */
   resource = '';
   /** The owner of each grant, as far as drivers know. */
   readonly owners = new Map<string, Omit<Asked, 'actor' | 'during'>>();

@@ -54,13 +54,11 @@ export const sent =
   (browser, { shop }) =>
     browser.get(linkTo(requestOf(shop, fields)) + encoded);
 
-/** A user comes to the consent page, and goes on. */
 const onConsent =
   (name: 'anna' | 'boris', go: (page: Answer, browser: Agent, stage: Stage) => Promise<Answer>): Reach =>
   async (browser, stage) =>
     go(await reachConsent(browser, requestOf(stage.shop), stage[name]), browser, stage);
 
-/** Sends the sign-in form of a page. */
 const fillIn = (browser: Agent, page: Answer, { login, password }: TestUser) =>
   browser.submit(page, 'login', { login, password });
 
@@ -80,7 +78,6 @@ const pressOn =
     return pageAfter(browser, await around(stage, () => browser.post(action, fields)));
   };
 
-/** Sends a request during an outage or a change. */
 type Around = (stage: Stage, work: () => Promise<Answer>) => Promise<Answer>;
 
 const whileLocked =
@@ -133,7 +130,6 @@ const blockedAtTheLastMoment: Reach = async (browser, stage) => {
   return there(browser, stage);
 };
 
-/** The same at a server with other settings. */
 const at =
   (options: ServerOptions, reach: (browser: Agent, server: TestServer) => Promise<Answer>): Reach =>
   async ({ headers }) => {
@@ -160,11 +156,9 @@ const atWallet =
 
 type Change = Partial<Pick<Wallet, 'user' | 'replaced'>>;
 
-/** A sign-in that the wallet answers with a change. */
 const signingIn = (change: Change): Reach =>
   atWallet((browser, wallet) => passWallet(Object.assign(wallet, change), browser, '/oauth/account'));
 
-/** A payment of a signed-in user, whose confirmation the wallet answers with a change. */
 const confirming = (change: Change): Reach =>
   atWallet(async (browser, wallet, server) => {
     await goOn(wallet, browser, '/oauth/account');
@@ -211,7 +205,6 @@ const ERRORS: Record<
     readonly status?: number;
     readonly code?: Exclude<OAuthErrorCode, 'invalid_grant'>;
     readonly parameter?: string;
-    /** The application is not known. */
     readonly nameless?: boolean;
     /** Where its request stands, if not at the front door. */
     readonly again?: string;

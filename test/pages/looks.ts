@@ -12,7 +12,6 @@ export const BASE_URL = 'http://pay.example';
 
 const wideLogo = logoOf(png(360, 120));
 
-/** All that a brand may have, and long. */
 const FULL_BRAND: Brand = {
   name: { en: 'Northern Lights Savings & Payments Ltd', ru: 'Северное сияние: сбережения и платежи' },
   logo: { ...wideLogo, path: `/oauth/brand/logo-${wideLogo.file}` },
@@ -35,7 +34,6 @@ const BRANDS: Readonly<Record<string, Brand>> = {
   full: FULL_BRAND,
 };
 
-/** The look of each brand, by its name in the gallery. */
 export const LOOKS: Readonly<Record<string, Branding>> = Object.fromEntries(
   Object.entries(BRANDS).map(([name, brand]) => [name, lookOf(brand)]),
 );
@@ -49,7 +47,6 @@ function lookOf(brand: Brand): Branding {
 const assetAt = (path: string, contentType: string, body: Buffer) => [path, { contentType, body }] as const;
 const pictureAt = (path: string, { file, body }: Logo) => assetAt(path, contentTypeOf(file), body);
 
-/** The files that the pages load, by their paths. */
 export const ASSETS = new Map([
   ...Object.values(LOOKS).map(({ style: { path, body } }) => assetAt(path, 'text/css', body)),
   ...Object.values(BRANDS).flatMap(({ logo }) => (logo === null ? [] : [pictureAt(logo.path, logo)])),

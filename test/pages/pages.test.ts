@@ -23,7 +23,6 @@ const pages = LANGUAGES.flatMap((language) =>
   Object.entries(pageSamplesIn(language)).map(([name, page]) => [language, name, page] as const),
 );
 
-/** The values of an attribute, in order. */
 const valuesOf = ($: cheerio.CheerioAPI, selector: string, attribute: string) =>
   $(selector)
     .toArray()

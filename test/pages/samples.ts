@@ -66,13 +66,8 @@ const OPERATORS = {
 
 /** A provider that confirms no payments: Assent has no page to set a payment password. */
 const AT_PROVIDER = openProvider({
-  ...{
-    issuer: 'https://bank.example',
-    clientId: 'x',
-    clientSecret: 'x',
-    paymentAcr: null,
-    createsUsers: true,
-  },
+  ...{ issuer: 'https://bank.example', clientId: 'x', clientSecret: 'x' },
+  ...{ paymentAcr: null, createsUsers: true },
 });
 
 /** Its file has no `money-source`. */
@@ -464,7 +459,6 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     'confirm after too many tries': confirm({}, tooManyTries),
     'confirm, one payment': confirm({ scope: ONE_TIME, instanceName: 'anna-phone' }),
     'confirm, at the provider': { ...confirm({ scope: TRANSFERS }), keptAs: null },
-    'confirm, from a card': confirm({ scope: 'payment-shop payment-p2p money-source("card")' }),
     'confirm, hostile': confirm(HOSTILE_ASKED, HOSTILE),
     'confirm, long': confirm(LONG_ASKED),
     'confirm, right to left': confirm(RIGHT_TO_LEFT),
@@ -478,7 +472,6 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
 
     consent: consent(),
     'consent, reads only': consent({ scope: READ_ONLY }),
-    'consent, default limit': consent({ scope: 'payment-p2p' }),
     'consent, one payment': consent({ scope: ONE_TIME }),
     'consent, two payments': consent({ scope: `${ONE_TIME} payment-shop.limit(,500)` }),
     'consent, from a card': consent({ scope: 'operation-details payment-p2p money-source("card")' }),
@@ -507,13 +500,6 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     },
     'consent, a bank without sources of money': consent({}, null, { catalogue: BANK }),
     'consent, another connection': consent({ instanceName: 'anna-phone', others: ['payment-shop'] }),
-    'consent, several other connections': consent({
-      others: [
-        'account-info payment-shop.limit(7,3000) payment-p2p.limit(1,500)',
-        'payment-shop.limit(,500)',
-        'payment-p2p',
-      ],
-    }),
     'consent, thirty other connections': consent({
       others: Array(30).fill('payment-p2p.limit(1,123456.78)'),
     }),
@@ -568,7 +554,6 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     ),
 
     account: account([connected('Demo Shop', [shop, tablet]), diary]),
-    'account, one application': account(demoShop),
     'account, empty': account([]),
     'account, last one disconnected': account([], disconnected()),
     'account, one of several disconnected': account(demoShop, disconnected('Demo Shop, anna-tablet')),
@@ -580,7 +565,6 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       connected('Demo Shop', [shop], { isBlocked: true }),
       connected('Spending Diary', [authorization(null, READ_ONLY, { expiresSoon: true })]),
     ]),
-    'account, ends soon': account([connected('Demo Shop', [{ ...shop, expiresSoon: true }])]),
     'account, blocked': account([connected('Demo Shop', [shop, tablet], { isBlocked: true })]),
     'account, a part of many connections': account(
       [connected('Demo Shop', readers, { live: 1000, spending: null, canSpend: true })],

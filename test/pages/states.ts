@@ -43,7 +43,6 @@ function isFirstOfItsPage({ page: { name } }: State, at: number, states: readonl
   return states.findIndex(({ page }) => page.name === name) === at;
 }
 
-/** For example `consent, long (ru, built-in)`. */
 export function titleOf({ name, language, brand }: State): string {
   return `${name} (${language}, ${brand})`;
 }

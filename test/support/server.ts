@@ -153,5 +153,4 @@ function routesOf(app: FastifyInstance): string[] {
   return routes.toSorted();
 }
 
-/** A destination for pino. */
 export const collect = (lines: string[]) => ({ write: (line: string) => void lines.push(line) });

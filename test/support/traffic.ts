@@ -61,7 +61,6 @@ export function noteShown(stdout: string): void {
   ledger.note('operator token', /operator_token\W+(assent_op_[\w-]{43})/.exec(stdout)?.[1]);
 }
 
-/** Notes the value of a form's field, or of a prompt. */
 export function noteTyped(name: string, value = ''): void {
   const kind = KIND_OF_FIELD.get(name);
   if (kind === undefined || value.length < MIN_TYPED || value.length > MAX_TYPED) return;

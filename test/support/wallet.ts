@@ -32,7 +32,6 @@ interface Replaced {
   readonly idToken?: (claims: JWTPayload, signed: string) => string;
   /** Parameters of the callback; undefined leaves one out. */
   readonly callback?: Record<string, string | undefined>;
-  /** The answer of the token endpoint; null for none. */
   readonly token?: { readonly status: number; readonly body: string; readonly challenge?: string } | null;
   readonly held?: Promise<unknown>;
   /** The `authorization_details` of the token response (RFC 9396, section 7); undefined for none. */
@@ -67,7 +66,6 @@ export async function openWallet(settings: Partial<ProviderSettings> = {}) {
     /** The next user to sign in, with further claims. */
     user: { sub: 'sub-1' } as JWTPayload & { readonly sub: string },
     replaced: {} as Replaced,
-    /** The requests of the token endpoint: its credentials and its form. */
     exchanges: [] as { readonly authorization: string | undefined; readonly form: URLSearchParams }[],
     questions: 0,
     up,
@@ -196,7 +194,6 @@ async function walk(agent: Agent, from: string | Answer, goesOn: (next: URL) => 
   throw new Error('the way has no end');
 }
 
-/** A wallet, perhaps another one than {@link openWallet} has. */
 type At = Pick<Wallet, 'issuer'>;
 
 /** Leaves for the wallet from one of our pages. @returns the address there */

@@ -8,7 +8,6 @@ export function useSockets() {
   afterEach(() => {
     for (const socket of sockets.splice(0)) socket.destroy();
   });
-  /** A connection, and what came on it while it was read. */
   const open = async (baseUrl: string, sent = '', localAddress?: string) => {
     const { hostname: host, port } = new URL(baseUrl);
     const socket = connect({ host, port: Number(port), ...(localAddress ? { localAddress } : {}) });

@@ -50,14 +50,12 @@ export async function useDatabase(how?: string): Promise<TestDatabase> {
   return database;
 }
 
-/** A database for one test. @param how as of {@link createDatabase} */
 export async function ownDatabase(how?: string): Promise<TestDatabase> {
   const database = await createDatabase(how);
   onTestFinished(() => database.drop());
   return database;
 }
 
-/** Connections of their own for one test. */
 export function ownPool(...[address]: Parameters<typeof openDatabase>) {
   const pool = openDatabase(address);
   onTestFinished(() => pool.end());

@@ -37,7 +37,6 @@ export class OwnPostgres {
     await this.#member?.leave();
   }
 
-  /** Whether it runs, as its own file says. */
   runs(): boolean {
     return existsSync(this.#file('postmaster.pid'));
   }
@@ -96,7 +95,6 @@ export class OwnPostgres {
     await this.run('select pg_reload_conf()');
   }
 
-  /** Runs statements one by one, on a connection of their own. */
   async run(...statements: string[]): Promise<void> {
     await withClient(this.url(), async (client) => {
       for (const statement of statements) await client.query(statement);

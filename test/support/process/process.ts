@@ -102,7 +102,6 @@ export async function spawnServer(
   };
 }
 
-/** The environment of a server on a database of the tests. */
 export function onDatabase(url: string): Variables {
   return { DATABASE_URL: url, SECRETS: TEST_SECRET, LOG_LEVEL: 'warn' };
 }
