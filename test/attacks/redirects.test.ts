@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { flowAt } from '../contract/flowAt.ts';
 import { fieldsFor, follow, signedIn } from '../support/account.ts';
-import { confirm, linkTo, obtainToken, press, requestOf } from '../support/flow.ts';
+import { confirm, linkTo, press, requestOf } from '../support/flow.ts';
 import { Agent, formWith } from '../support/http/agent.ts';
 import { changeClient } from '../support/operators.ts';
 import { expectErrorPage } from '../support/pages.ts';
-import { rowsOf } from '../support/postgres/rows.ts';
 import { type TestClient, useServer } from '../support/server.ts';
 import { open } from './browsers.ts';
 
@@ -13,27 +13,26 @@ import { open } from './browsers.ts';
 
 const server = await useServer();
 
-const victim = await server.createUser({ paymentPassword: null });
-const browser = new Agent(server.baseUrl);
+const { user: victim, agent: browser, tokenFor, writingNothing } = await flowAt(server);
 
 /** An application at this address that the victim has a live token for. */
 async function knownClient(redirectUri: string): Promise<TestClient> {
   const client = await server.createClient({ redirectUri });
-  await obtainToken(browser, client, victim);
+  await tokenFor(client);
   return client;
 }
 
 /** Expects the error page for each address, posted and as a link, signed in and not, and that nothing is written. */
 async function expectNoneTaken(client: TestClient, addresses: readonly string[]): Promise<void> {
-  const before = await rowsOf(server.database);
-  for (const redirect_uri of addresses) {
-    const request = requestOf(client, { redirect_uri });
-    for (const agent of [browser, new Agent(server.baseUrl)]) {
-      expectErrorPage(await agent.get(linkTo(request)), 'invalid_request');
-      expectErrorPage(await agent.post('/oauth/authorize', request), 'invalid_request');
+  await writingNothing(async () => {
+    for (const redirect_uri of addresses) {
+      const request = requestOf(client, { redirect_uri });
+      for (const agent of [browser, new Agent(server.baseUrl)]) {
+        expectErrorPage(await agent.get(linkTo(request)), 'invalid_request');
+        expectErrorPage(await agent.post('/oauth/authorize', request), 'invalid_request');
+      }
     }
-  }
-  expect(await rowsOf(server.database)).toEqual(before);
+  });
 }
 
 const SHOP = 'https://shop.example/cb';
