@@ -12,7 +12,7 @@ export const BASE_URL = 'http://pay.example';
 
 const wideLogo = logoOf(png(360, 120));
 
-const FULL_BRAND: Brand = {
+export const FULL_BRAND = {
   name: { en: 'Northern Lights Savings & Payments Ltd', ru: 'Северное сияние: сбережения и платежи' },
   logo: { ...wideLogo, path: `/oauth/brand/logo-${wideLogo.file}` },
   accent: null,
@@ -26,7 +26,7 @@ const FULL_BRAND: Brand = {
     en: 'Northern Lights Savings & Payments Ltd, 1 Harbour Street, Murmansk. Licence 0000 of the Central Bank of 1 April 2024, for payments and for keeping electronic money.',
     ru: 'ООО «Северное сияние: сбережения и платежи», Мурманск, Портовая улица, 1. Лицензия Банка России № 0000 от 1 апреля 2024 года на переводы и электронные деньги.',
   },
-};
+} satisfies Brand;
 
 const BRANDS: Readonly<Record<string, Brand>> = {
   'built-in': BUILT_IN_BRAND,

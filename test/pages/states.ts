@@ -14,7 +14,7 @@ export interface State {
 }
 
 /** Of the form for another language, as on the account page. */
-const WAY_BACK = 'L2FjY291bnQ';
+export const WAY_BACK = 'L2FjY291bnQ';
 
 export function statesOf(language: Language, brand: string): Promise<State[]> {
   const branding = LOOKS[brand] ?? BUILT_IN_LOOK;
