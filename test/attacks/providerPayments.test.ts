@@ -31,7 +31,6 @@ beforeEach(async () => {
 
 const allow = async (request = spending()) => press(agent, await agent.get(request), 'allow');
 
-/** The callback by which the wallet confirms a request that was allowed. */
 const confirming = async (request = spending()) =>
   callbackOf(agent, await leaveFor(wallet, agent, await allow(request)));
 

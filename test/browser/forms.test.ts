@@ -179,7 +179,6 @@ describe('a wrong password', () => {
     await page.getByRole('alert').waitFor();
   }
 
-  /** The field that has the focus, and what is read out with it. */
   const described = () =>
     page.evaluate(() => {
       const field = document.activeElement;
@@ -241,7 +240,6 @@ describe('the Allow button just after the page appears', () => {
   const allow = () => page.locator('[value=allow]');
   const isResting = () => allow().evaluate((button) => getComputedStyle(button).pointerEvents === 'none');
 
-  /** Stops or goes on with the time of the page's animations. */
   async function setTime(playbackRate: 0 | 1): Promise<void> {
     const devtools = await web.context.newCDPSession(page);
     await devtools.send('Animation.enable');

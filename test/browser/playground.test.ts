@@ -22,7 +22,6 @@ const newest = () => page.locator('.message').first();
 const next = () => page.locator('.lessons button').click();
 const ticked = () => page.locator('.lessons').getByRole('img', { name: 'Done' }).count();
 
-/** Sends the request, signs in and confirms where that is asked, and allows it. */
 async function connect(ask = next): Promise<void> {
   const isOn = async (name: string) => (await page.locator(`main[data-page="${name}"]`).count()) > 0;
   await ask();

@@ -14,7 +14,6 @@ import { makeHome } from './site.ts';
 
 type Situation = (entries: readonly Entry[]) => number;
 
-/** Codes whose exchange came more than once, each time with an answer. */
 const races: Situation = (entries) => {
   const answered = entries.filter(({ told }) => told === 'done' || told === 'refused');
   return [...groupBy(answered, ({ body }) => body).values()].filter((all) => all.length > 1).length;

@@ -17,7 +17,6 @@ export const CODE_LIFETIME_MS = 10_000;
 /** Against hanging only. */
 const PATIENCE = { timeout: 180_000, interval: 100 };
 
-/** The PostgreSQL of a site: an embedded one, or a cluster (`test/ha`). */
 export interface Home {
   readonly ownerUrl: string;
   serverUrl(index: number): string;
@@ -60,14 +59,12 @@ export interface Casting {
 export interface Replica {
   readonly index: number;
   readonly port: number;
-  /** The port by which the load balancer reaches it. */
   front: number;
   process?: ServerProcess;
 }
 
 /** Two replicas of `assent serve`, as processes of their own, on one database. */
 export class Site {
-  /** The journal: all that callers asked and were told, in the order of the answers. */
   readonly entries: Entry[] = [];
   readonly home: Home;
   users: readonly TestUser[] = [];

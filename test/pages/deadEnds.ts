@@ -85,7 +85,6 @@ const whileLocked =
   ({ server }, work) =>
     whileTableLocked(server, table, work);
 
-/** The table of applications is missing, which is our own fault. */
 const whileBroken: Around = async ({ server }, work) => {
   const { pool } = server.database;
   await pool.query('alter table clients rename to clients_elsewhere');
@@ -96,7 +95,6 @@ const whileBroken: Around = async ({ server }, work) => {
   }
 };
 
-/** Anna has decided more than a user may in a minute. */
 const afterManyDecisions: Around = async ({ server, anna }, work) => {
   const { pool } = server.database;
   const count = 'update users set decisions = $2, decided_at = clock_timestamp() where user_id = $1';
@@ -409,7 +407,6 @@ const NOTICES: WithSample[] = [
   },
 ];
 
-/** Notes over the form of a sign-in page, by the names of their samples. */
 const AT_SIGN_IN: Readonly<Record<string, Reach>> = {
   'sign-in after a wrong password': async (browser) =>
     follow(browser, await signIn(browser, 'unknown', 'wrong')),
@@ -447,7 +444,6 @@ const AT_SIGN_IN: Readonly<Record<string, Reach>> = {
   }),
 };
 
-/** Notes about the previous form, on the page of its request. */
 const OUTCOMES: Record<OutcomeNote, Reach> = {
   stale: (browser, stage) => {
     const press = pressOn('/oauth/account/stop', '/oauth/account/stop', (_stage, send) =>

@@ -96,12 +96,10 @@ const REQUEST = String(new URLSearchParams(requestOf({ ...CLIENT, clientSecret: 
 const LOGO = logoOf(svg('<circle cx="16" cy="16" r="15" fill="#b3541e"/>'));
 const WIDE_LOGO = logoOf(svg('<path fill="#b3541e" d="M0 0h96v32H0z"/>', 'viewBox="0 0 96 32"'));
 
-/** The logos of applications in the samples, by the path that pages ask for. */
 export const LOGOS_OF_SAMPLES: Readonly<Record<string, Logo>> = Object.fromEntries(
   [LOGO, WIDE_LOGO].map((logo) => [logoPath({ ...CLIENT, logo: logo.file }), logo]),
 );
 
-/** Makes what differs from `one` in some things. */
 const like =
   <One>(one: One) =>
   (changes: Partial<One> = {}): One => ({ ...one, ...changes });
@@ -339,7 +337,6 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     undone: null,
     ...changes,
   });
-  /** An application of many, which is not open. */
   const row = (name: string, scopes: readonly string[], changes: Partial<AuthorizedClient> = {}) => {
     const spending = scopes.map(parseScope);
     return connected(name, [], { live: 3, canSpend: scopes.length > 0, spending, ...changes });

@@ -105,7 +105,6 @@ export async function startServer({
     database,
     context,
     logLines,
-    /** Every route that it has, as `METHOD /path`. */
     routes: routesOf(app),
     metrics: app.metrics,
     createUser: (user?: NewUser) => createUser(database.pool, user),

@@ -53,7 +53,6 @@ export function noteVariables(variables: Record<string, string>): void {
   }
 }
 
-/** Notes the secrets that `assent … create` shows, as text or JSON. */
 export function noteShown(stdout: string): void {
   for (const [, whose, secret] of stdout.matchAll(/(client|resource)_secret\W+([0-9a-f]{64})/g)) {
     ledger.note(`${whose as 'client' | 'resource'} secret`, secret);

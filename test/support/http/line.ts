@@ -4,7 +4,6 @@ import { inject } from 'vitest';
 import type { TestDatabase } from '../postgres/database.ts';
 import { listen } from '../process/program.ts';
 
-/** A line to PostgreSQL, or elsewhere, with the faults of networks. */
 export type Line = Awaited<ReturnType<typeof openLine>>;
 
 interface Connection {

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach } from 'vitest';
 
-/** Opens connections that end with their test. @returns also all of the test, in order */
 export function useSockets() {
   const sockets: Socket[] = [];
   afterEach(() => {

@@ -14,7 +14,6 @@ export function change(fields: Fields, changes: Changes): Fields {
   return Object.fromEntries(changed.filter((field): field is [string, string] => field[1] !== undefined));
 }
 
-/** Sends a token request as an application's server does: without a browser's cookies. */
 export function postToken(
   server: TestServer,
   fields: Fields | string,

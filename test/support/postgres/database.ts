@@ -5,7 +5,6 @@ import { ledger, refuse } from '../ledger.ts';
 import { makeRole, urlOf, withClient } from './postgres.ts';
 import { type LogSizes, logSince, logSizes } from './postgresLog.ts';
 
-/** A database of one's own, migrated and empty. */
 export type TestDatabase = Awaited<ReturnType<typeof createDatabase>>;
 
 /** Copies the template: a real PostgreSQL database in some tens of milliseconds. @param how another way to make it */

@@ -41,7 +41,6 @@ export class OwnPostgres {
     return existsSync(this.#file('postmaster.pid'));
   }
 
-  /** Its processes: the postmaster, and then what that has started. */
   family(): number[] {
     const postmaster = postmasterOf(this.#dataDir);
     return [postmaster, ...descendants(postmaster)];

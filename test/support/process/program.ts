@@ -33,7 +33,6 @@ export function outputOf({ stdout, stderr }: ChildProcess): () => string {
   return () => output;
 }
 
-/** A process that has ended; `code` is null when a signal ended it. */
 export interface Run {
   readonly code: number | null;
   readonly stdout: string;
