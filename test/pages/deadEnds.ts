@@ -328,7 +328,7 @@ const PRESSED: WithSample[] = [
 export const noticeSample = (
   { title, text }: { readonly title: string; readonly text: string | Texts['notices']['full']['text'] },
   links: Page<'notice'>['links'],
-  passOn: string | null,
+  passOn: string | null = null,
 ): Page<'notice'> => ({
   name: 'notice',
   title,
@@ -337,6 +337,7 @@ export const noticeSample = (
   refusal: passOn === null ? null : { passOn, reference: 'k3v9-7qxp', explained: null },
 });
 
+const askThem = ({ passOn, anApplication }: Texts['errors']) => passOn({ client: anApplication });
 const toAccount = ({ account }: Texts) => ({ href: '/oauth/account', text: account.see });
 const toRequest = ({ notices }: Texts) => ({ href: REQUEST, text: notices.seeRequest });
 
@@ -345,19 +346,14 @@ const NOTICES: WithSample[] = [
     name: 'notice, embedded',
     status: 403,
     sample: ({ notices: { embedded, newTab }, errors }) =>
-      noticeSample(
-        embedded,
-        [{ href: REQUEST, text: newTab, inNewTab: true }],
-        errors.passOn({ client: errors.anApplication }),
-      ),
+      noticeSample(embedded, [{ href: REQUEST, text: newTab, inNewTab: true }], askThem(errors)),
     reach: (browser, { shop }) => browser.get(linkTo(requestOf(shop)), { 'sec-fetch-dest': 'iframe' }),
   },
   {
     // The posted request is not read, so there is no address to link to.
     name: 'notice, embedded form',
     status: 403,
-    sample: ({ notices, errors }) =>
-      noticeSample(notices.embedded, [], errors.passOn({ client: errors.anApplication })),
+    sample: ({ notices, errors }) => noticeSample(notices.embedded, [], askThem(errors)),
     reach: (browser, { shop }) =>
       browser.post('/oauth/authorize', requestOf(shop), { 'sec-fetch-dest': 'iframe' }),
   },
@@ -376,33 +372,28 @@ const NOTICES: WithSample[] = [
     name: 'notice, sign-in elsewhere',
     status: 200,
     sample: ({ signIn: { button: title, elsewhere } }) =>
-      noticeSample(
-        { title, text: elsewhere({ host: 'localhost' }) },
-        [{ href: '/oauth/sign-in', text: title }],
-        null,
-      ),
+      noticeSample({ title, text: elsewhere({ host: 'localhost' }) }, [
+        { href: '/oauth/sign-in', text: title },
+      ]),
     reach: atWallet((browser) => browser.get('/oauth/account')),
   },
   {
     name: 'notice, not signed in',
     status: 200,
     sample: ({ notices, errors }) =>
-      noticeSample(
-        { title: errors.titles.not_signed_in, text: notices.notSignedIn },
-        [{ href: '/oauth/sign-in', text: errors.tryAgain }],
-        null,
-      ),
+      noticeSample({ title: errors.titles.not_signed_in, text: notices.notSignedIn }, [
+        { href: '/oauth/sign-in', text: errors.tryAgain },
+      ]),
     reach: signingIn(CANCELLED),
   },
   {
     name: 'notice, not confirmed',
     status: 200,
     sample: (texts) =>
-      noticeSample(
-        { title: texts.errors.titles.not_confirmed, text: texts.notices.notSignedIn },
-        [{ href: '/oauth/sign-in?client_id=x', text: texts.errors.tryAgain }, toRequest(texts)],
-        null,
-      ),
+      noticeSample({ title: texts.errors.titles.not_confirmed, text: texts.notices.notSignedIn }, [
+        { href: '/oauth/sign-in?client_id=x', text: texts.errors.tryAgain },
+        toRequest(texts),
+      ]),
     reach: confirming(CANCELLED),
   },
 ];
@@ -413,9 +404,8 @@ const AT_SIGN_IN: Readonly<Record<string, Reach>> = {
   'sign-in after too many tries': async (browser, { server, boris: { login } }) => {
     for (let tries = 0; tries < 5; tries += 1) await signIn(browser, login, 'wrong');
     const { pool } = server.database;
-    await pool.query(
-      `update throttles set free_at = clock_timestamp() + interval '15 minutes' where free_at > counted_at`,
-    );
+    const wait = `clock_timestamp() + interval '15 minutes'`;
+    await pool.query(`update throttles set free_at = ${wait} where free_at > counted_at`);
     const answer = await follow(browser, await signIn(browser, login, 'wrong'));
     await pool.query('delete from throttles');
     return answer;
@@ -446,10 +436,8 @@ const AT_SIGN_IN: Readonly<Record<string, Reach>> = {
 
 const OUTCOMES: Record<OutcomeNote, Reach> = {
   stale: (browser, stage) => {
-    const press = pressOn('/oauth/account/stop', '/oauth/account/stop', (_stage, send) =>
-      asAnna(browser, stage, send),
-    );
-    return press(browser, stage);
+    const stop = '/oauth/account/stop';
+    return pressOn(stop, stop, (_stage, send) => asAnna(browser, stage, send))(browser, stage);
   },
   not_signed_in: async (browser, stage) => {
     const page = await sent({})(browser, stage);

@@ -544,11 +544,9 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       link: { href: `/"${HOSTILE}`, text: HOSTILE },
       explained: { rule: LONG_WORD, remedy: HOSTILE },
     },
-    'notice, hostile': noticeSample(
-      { title: LONG_WORD, text: HOSTILE },
-      [{ href: `/"${HOSTILE}`, text: HOSTILE }],
-      null,
-    ),
+    'notice, hostile': noticeSample({ title: LONG_WORD, text: HOSTILE }, [
+      { href: `/"${HOSTILE}`, text: HOSTILE },
+    ]),
 
     account: account([connected('Demo Shop', [shop, tablet]), diary]),
     'account, empty': account([]),
