@@ -24,7 +24,6 @@ const PAGES = [
 ];
 const linksTo = (pages: readonly string[]) => pages.map((page) => `[x](${page})`).join(' ');
 
-/** A checkout without a fault. */
 const SOUND: Readonly<Record<string, string>> = {
   '.gitignore': 'made/\n',
   'made/wrong.md': '[nothing](nowhere.md)',
@@ -48,7 +47,6 @@ const SOUND: Readonly<Record<string, string>> = {
   ...Object.fromEntries(PARTS.map((part) => [`${part}/README.md`, introduction])),
 };
 
-/** The folder of a sound checkout with some other files. */
 function checkout(changes: Readonly<Record<string, string>>): string {
   const root = mkdtempSync(join(folder, 'checkout-'));
   for (const [file, text] of Object.entries({ ...SOUND, ...changes })) {
@@ -58,13 +56,11 @@ function checkout(changes: Readonly<Record<string, string>>): string {
   return root;
 }
 
-/** What `npm run lint:docs` prints, and its exit code. */
 function run(root: string) {
   const { stdout, stderr, status } = spawnSync(process.execPath, [LINTER, root], { encoding: 'utf8' });
   return { stdout, stderr, status };
 }
 
-/** Added to the end of a sound file. */
 const plus = (file: string, text: string) => ({ [file]: `${SOUND[file]}${text}` });
 
 it('finds nothing in a sound checkout', () => {

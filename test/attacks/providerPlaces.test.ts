@@ -29,6 +29,21 @@ async function returning(address: string, agent = at(address)) {
 
 const withCode = (callback: string, code: string) => callback.replace(/code=[^&]*/, `code=${code}`);
 
+/** A network with a known device, which can sign in as others can, whatever happens there. */
+async function newPlace() {
+  const address = newNetwork();
+  const known = at(address);
+  await passWallet(wallet, known, '/oauth/account');
+  known.cookies.delete('assent_session');
+  wallet.exchanges.length = 0;
+  const expectUnaffected = async () => {
+    wallet.replaced = {};
+    for (const honest of [at(newNetwork()), known])
+      expect((await passWallet(wallet, honest, '/oauth/account')).status).toBe(303);
+  };
+  return { address, expectUnaffected };
+}
+
 it('a sign-in exchanges only a few codes, even if its cookie is copied and sent concurrently', async () => {
   const { agent, callback } = await returning(newNetwork());
   const answers = await Promise.all(
@@ -44,11 +59,7 @@ it('a sign-in exchanges only a few codes, even if its cookie is copied and sent 
 });
 
 it('a network is throttled after too many refused codes, but not known devices or others', async () => {
-  const [address, elsewhere] = [newNetwork(), newNetwork()];
-  const known = at(address);
-  await passWallet(wallet, known, '/oauth/account');
-  known.cookies.delete('assent_session');
-  wallet.exchanges.length = 0;
+  const { address, expectUnaffected } = await newPlace();
   wallet.replaced = MADE_UP;
   const refusals = async () => (await passWallet(wallet, at(address), '/oauth/account')).status;
   await vi.waitUntil(async () => (await refusals()) === 429, { timeout: 30_000, interval: 0 });
@@ -62,26 +73,18 @@ it('a network is throttled after too many refused codes, but not known devices o
   expect(answer.body).toContain('href="/oauth/sign-in"');
   expect(await logOf(server, answer)).toMatchObject({ rule_id: 'too_many_tries' });
   expect([wallet.exchanges.length, await rowsOf(server.database)]).toEqual([31, rows]);
-
-  wallet.replaced = {};
-  for (const honest of [at(elsewhere), known])
-    expect((await passWallet(wallet, honest, '/oauth/account')).status).toBe(303);
+  await expectUnaffected();
 });
 
 it('one network gets a share of the concurrent code exchanges; known devices and others don’t wait [providerPlaces-1]', async () => {
-  const [address, elsewhere] = [newNetwork(), newNetwork()];
-  const known = at(address);
-  await passWallet(wallet, known, '/oauth/account');
-  known.cookies.delete('assent_session');
+  const { address, expectUnaffected } = await newPlace();
   const many = await Promise.all(Array.from({ length: 15 }, () => returning(address)));
   const gate = new EventEmitter();
   wallet.exchanges.length = 0;
   wallet.replaced = { held: once(gate, 'open') };
   const sent = many.map(({ agent, callback }) => agent.get(callback));
   await vi.waitUntil(() => wallet.exchanges.length >= 10);
-  wallet.replaced = {};
-  for (const honest of [at(elsewhere), known])
-    expect((await passWallet(wallet, honest, '/oauth/account')).status).toBe(303);
+  await expectUnaffected();
   expect(wallet.exchanges).toHaveLength(12);
   gate.emit('open');
   expect((await Promise.all(sent)).map(({ status }) => status)).toEqual(many.map(() => 303));

@@ -7,6 +7,5 @@ export const root = new URL('../../', import.meta.url);
 const checkout = openCheckout(fileURLToPath(root));
 export const { files, book, read } = checkout;
 
-/** The matches of the first group of a pattern. */
 export const find = (file: string, pattern: RegExp): string[] =>
   checkout.find(file, pattern).map(({ text }) => text);

@@ -22,7 +22,6 @@ const passes = (check: () => unknown) => {
 };
 const facet = (field: string) => FACETS[field] as Schema;
 
-/** By field: its schema, and its rule. */
 const RULES: Readonly<Record<string, readonly [schema: Schema, accepts: (text: string) => boolean]>> = {
   name: [facet('name'), (text) => passes(() => registration.checkName(text))],
   'clients.create name': [

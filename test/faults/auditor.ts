@@ -7,7 +7,6 @@ import { TRAIL_RULES } from './rules/trail.ts';
 /** A property that holds, whatever fails. */
 export interface Rule {
   readonly name: string;
-  /** @returns a sentence for each violation */
   find(evidence: Evidence): string[];
 }
 

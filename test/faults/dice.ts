@@ -29,7 +29,6 @@ export class Dice {
     return from[this.below(from.length)] as T;
   }
 
-  /** One of the choices, each as often as its weight says. */
   weighed<const T>(choices: readonly (readonly [weight: number, choice: T])[]): T {
     return this.pick(choices.flatMap(([weight, choice]) => Array<T>(weight).fill(choice)));
   }

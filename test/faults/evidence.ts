@@ -26,7 +26,6 @@ export interface Asked {
   readonly act: Act;
   readonly actor: string;
   readonly during: string;
-  /** The grant's id, if the act is about one. */
   readonly key?: string | undefined;
   readonly userId?: string | undefined;
   readonly clientId?: string | undefined;
@@ -55,16 +54,10 @@ export interface Entry extends Asked {
   readonly why?: string | undefined;
 }
 
-/** A grant's row; hashes in hex, times in milliseconds since 1970. */
+/** A grant's row; the hash in hex. */
 export interface GrantRow {
   readonly grantId: string;
-  readonly userId: string;
-  readonly clientId: string;
-  readonly instanceName: string | null;
-  readonly revision: number;
-  readonly codeHash: string;
   readonly tokenHash: string | null;
-  readonly revokedAt: number | null;
 }
 
 export interface EventRow {
@@ -89,15 +82,14 @@ export interface Evidence {
   readonly entries: readonly Entry[];
   readonly grants: readonly GrantRow[];
   readonly events: readonly EventRow[];
+  /** What `assent doctor --invariants` finds. */
+  readonly broken: readonly string[];
   readonly lives: readonly Life[];
   readonly codeLifetimeMs: number;
   /** The start of the last introspections of all tokens, at rest. */
   readonly quietSince: number;
-  /** Descriptions of log lines that contain a secret. */
   readonly leaks: readonly string[];
-  /** Names of faults with `losesAnswers`. */
   readonly losing: ReadonlySet<string>;
-  /** Times at which PostgreSQL was stopped. */
   readonly frozenAt: readonly number[];
   /** Times of takeovers from a primary that went on, to which a replica is connected without HAProxy. */
   readonly overtakenAt: readonly number[];
@@ -118,11 +110,7 @@ export function decidedBy({ losing, frozenAt }: Evidence, { during, askedAt, tol
   return isFrozen ? Number.POSITIVE_INFINITY : latest;
 }
 
-const GRANTS = `
-select grant_id as "grantId", user_id as "userId", client_id as "clientId", instance_name as "instanceName", revision,
-       encode(code_hash, 'hex') as "codeHash", encode(token_hash, 'hex') as "tokenHash",
-       (extract(epoch from revoked_at) * 1000)::float8 as "revokedAt"
-  from grants`;
+const GRANTS = `select grant_id as "grantId", encode(token_hash, 'hex') as "tokenHash" from grants`;
 
 const EVENTS = `
 select kind, (extract(epoch from at) * 1000)::float8 as at, grant_id as "grantId", user_id as "userId",

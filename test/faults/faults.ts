@@ -18,7 +18,6 @@ export interface Place<PlacesHome extends Home = EmbeddedHome> {
 export interface Fault<PlacesHome extends Home = EmbeddedHome> {
   /** Answers of PostgreSQL are lost or late: a 503 may be done all the same (docs/operate/503.md). */
   readonly losesAnswers?: true;
-  /** Says why this machine can't make it; null if it can. */
   whyNot?(): string | null;
   happen(place: Place<PlacesHome>): Promise<void>;
 }

@@ -32,7 +32,6 @@ describe.runIf(there.length > 0)('on a cluster', () => {
   testFaults(Cluster.start, FAILOVERS, there, ms, casting);
 });
 
-/** The same in the seed's order. */
 function shuffled(all: readonly string[]): string[] {
   const dice = new Dice(`${seed} order`);
   const placed = all.map((name) => ({ name, place: dice.next() }));

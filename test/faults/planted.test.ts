@@ -12,10 +12,8 @@ import { makeHome } from './site.ts';
 // The auditor on wrong servers: builds in which one line is changed. `npm run faults -- --planted` sets the variable.
 // Without it, two that take some seconds; faults.test.ts has the right build.
 
-/** Counts the situations among the entries that can show a fault. */
 type Situation = (entries: readonly Entry[]) => number;
 
-/** Codes whose exchange came more than once, each time with an answer. */
 const races: Situation = (entries) => {
   const answered = entries.filter(({ told }) => told === 'done' || told === 'refused');
   return [...groupBy(answered, ({ body }) => body).values()].filter((all) => all.length > 1).length;

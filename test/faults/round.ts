@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, vi } from 'vitest';
+import { openDatabase } from '../../src/store/database/database.ts';
+import { findBroken } from '../../src/store/schema/invariants.ts';
 import { ledger } from '../support/ledger.ts';
 import { PATIENCE } from '../support/process/program.ts';
 import { audit, withoutOvertaken } from './auditor.ts';
@@ -9,6 +11,7 @@ import { type Evidence, readRows } from './evidence.ts';
 import type { Faults, Hold } from './faults.ts';
 import { operator } from './operator.ts';
 import { person } from './person.ts';
+import { OF_STORIES } from './rules/stories.ts';
 import { type Casting, CODE_LIFETIME_MS, type EmbeddedHome, type Home, Site } from './site.ts';
 
 // One fault under load: it happens, all recovers, drivers pause, and the auditor checks everything so far.
@@ -94,6 +97,7 @@ async function gather(site: Site, losing: readonly string[]): Promise<Evidence> 
   const { entries, lives, frozenAt, overtakenAt } = site;
   return {
     ...(await site.ask(readRows)),
+    broken: await brokenStories(site),
     entries,
     lives,
     leaks: lives.flatMap(({ name, output }) => ledger.search(name, output.split('\n'))),
@@ -103,6 +107,13 @@ async function gather(site: Site, losing: readonly string[]): Promise<Evidence> 
     frozenAt,
     overtakenAt,
   };
+}
+
+async function brokenStories({ home }: Site): Promise<string[]> {
+  const pool = openDatabase(await home.primaryUrl());
+  const found = await findBroken(pool, 60).finally(() => pool.end());
+  const wrong = found.filter(({ check, level }) => level === 'error' && OF_STORIES.test(check));
+  return wrong.map(({ finding }) => finding);
 }
 
 /** Also statements without a caller, such as those of killed replicas. */
@@ -124,7 +135,6 @@ async function askEveryToken(site: Site): Promise<void> {
   await Promise.all(Array.from({ length: AT_ONCE }, askNext));
 }
 
-/** All drivers of a site. */
 function loadOn(site: Site, seed: string) {
   /** The reasons for abandoned actions, in the words of a page, and how often. */
   const gaveUp = new Map<string, number>();

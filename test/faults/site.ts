@@ -9,7 +9,6 @@ import { createClient, createResource, createUser } from '../support/registratio
 import { freePort, type TestClient, type TestUser } from '../support/server.ts';
 import type { Asked, Entry, Life } from './evidence.ts';
 
-/** The server's role in PostgreSQL. */
 const SERVER_ROLE = 'assent_server';
 
 /** Short enough for a code to expire within a fault. */
@@ -18,7 +17,6 @@ export const CODE_LIFETIME_MS = 10_000;
 /** Against hanging only. */
 const PATIENCE = { timeout: 180_000, interval: 100 };
 
-/** The PostgreSQL of a site: an embedded one, or a cluster (`test/ha`). */
 export interface Home {
   readonly ownerUrl: string;
   serverUrl(index: number): string;
@@ -61,19 +59,16 @@ export interface Casting {
 export interface Replica {
   readonly index: number;
   readonly port: number;
-  /** The port by which the load balancer reaches it. */
   front: number;
   process?: ServerProcess;
 }
 
 /** Two replicas of `assent serve`, as processes of their own, on one database. */
 export class Site {
-  /** The journal: all that callers asked and were told, in the order of the answers. */
   readonly entries: Entry[] = [];
   readonly home: Home;
   users: readonly TestUser[] = [];
   clients: readonly TestClient[] = [];
-  /** An `Authorization` header for introspection. */
   resource = '';
   /** The owner of each grant, as far as drivers know. */
   readonly owners = new Map<string, Omit<Asked, 'actor' | 'during'>>();

@@ -10,7 +10,6 @@ import type { Casting, Home } from './site.ts';
 /** Against hanging only. */
 const PATIENCE_MS = 600_000;
 
-/** Without vitest's headings. */
 const report = new Console(process.stdout);
 
 /** Tests each of these faults in turn, under load and audited. @param ms how long each lasts, as far as it has a choice */

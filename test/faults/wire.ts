@@ -76,7 +76,6 @@ function pageOf(token: string): string {
 
 type Reading = Pick<Entry, 'told' | 'code' | 'token' | 'active' | 'why'>;
 
-/** The beginning of a cookie that remembers an outcome: JSON in base64url. */
 const cookieOf = (json: string) => new RegExp(`assent_outcome=${Buffer.from(json).toString('base64url')}`);
 
 /** The part of the address or of a cookie by which an answer says that the act is done. */

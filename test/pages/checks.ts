@@ -10,7 +10,6 @@ import { isDistinct, type State } from './states.ts';
 interface Screen {
   readonly width: number;
   readonly height: number;
-  /** The size of text, such as `200%`. */
   readonly text?: string;
   readonly colorScheme?: 'dark';
   readonly forcedColors?: 'active';

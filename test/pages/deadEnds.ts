@@ -54,13 +54,11 @@ export const sent =
   (browser, { shop }) =>
     browser.get(linkTo(requestOf(shop, fields)) + encoded);
 
-/** A user comes to the consent page, and goes on. */
 const onConsent =
   (name: 'anna' | 'boris', go: (page: Answer, browser: Agent, stage: Stage) => Promise<Answer>): Reach =>
   async (browser, stage) =>
     go(await reachConsent(browser, requestOf(stage.shop), stage[name]), browser, stage);
 
-/** Sends the sign-in form of a page. */
 const fillIn = (browser: Agent, page: Answer, { login, password }: TestUser) =>
   browser.submit(page, 'login', { login, password });
 
@@ -80,7 +78,6 @@ const pressOn =
     return pageAfter(browser, await around(stage, () => browser.post(action, fields)));
   };
 
-/** Sends a request during an outage or a change. */
 type Around = (stage: Stage, work: () => Promise<Answer>) => Promise<Answer>;
 
 const whileLocked =
@@ -88,7 +85,6 @@ const whileLocked =
   ({ server }, work) =>
     whileTableLocked(server, table, work);
 
-/** The table of applications is missing, which is our own fault. */
 const whileBroken: Around = async ({ server }, work) => {
   const { pool } = server.database;
   await pool.query('alter table clients rename to clients_elsewhere');
@@ -99,7 +95,6 @@ const whileBroken: Around = async ({ server }, work) => {
   }
 };
 
-/** Anna has decided more than a user may in a minute. */
 const afterManyDecisions: Around = async ({ server, anna }, work) => {
   const { pool } = server.database;
   const count = 'update users set decisions = $2, decided_at = clock_timestamp() where user_id = $1';
@@ -133,7 +128,6 @@ const blockedAtTheLastMoment: Reach = async (browser, stage) => {
   return there(browser, stage);
 };
 
-/** The same at a server with other settings. */
 const at =
   (options: ServerOptions, reach: (browser: Agent, server: TestServer) => Promise<Answer>): Reach =>
   async ({ headers }) => {
@@ -160,11 +154,9 @@ const atWallet =
 
 type Change = Partial<Pick<Wallet, 'user' | 'replaced'>>;
 
-/** A sign-in that the wallet answers with a change. */
 const signingIn = (change: Change): Reach =>
   atWallet((browser, wallet) => passWallet(Object.assign(wallet, change), browser, '/oauth/account'));
 
-/** A payment of a signed-in user, whose confirmation the wallet answers with a change. */
 const confirming = (change: Change): Reach =>
   atWallet(async (browser, wallet, server) => {
     await goOn(wallet, browser, '/oauth/account');
@@ -211,7 +203,6 @@ const ERRORS: Record<
     readonly status?: number;
     readonly code?: Exclude<OAuthErrorCode, 'invalid_grant'>;
     readonly parameter?: string;
-    /** The application is not known. */
     readonly nameless?: boolean;
     /** Where its request stands, if not at the front door. */
     readonly again?: string;
@@ -337,7 +328,7 @@ const PRESSED: WithSample[] = [
 export const noticeSample = (
   { title, text }: { readonly title: string; readonly text: string | Texts['notices']['full']['text'] },
   links: Page<'notice'>['links'],
-  passOn: string | null,
+  passOn: string | null = null,
 ): Page<'notice'> => ({
   name: 'notice',
   title,
@@ -346,6 +337,7 @@ export const noticeSample = (
   refusal: passOn === null ? null : { passOn, reference: 'k3v9-7qxp', explained: null },
 });
 
+const askThem = ({ passOn, anApplication }: Texts['errors']) => passOn({ client: anApplication });
 const toAccount = ({ account }: Texts) => ({ href: '/oauth/account', text: account.see });
 const toRequest = ({ notices }: Texts) => ({ href: REQUEST, text: notices.seeRequest });
 
@@ -354,19 +346,14 @@ const NOTICES: WithSample[] = [
     name: 'notice, embedded',
     status: 403,
     sample: ({ notices: { embedded, newTab }, errors }) =>
-      noticeSample(
-        embedded,
-        [{ href: REQUEST, text: newTab, inNewTab: true }],
-        errors.passOn({ client: errors.anApplication }),
-      ),
+      noticeSample(embedded, [{ href: REQUEST, text: newTab, inNewTab: true }], askThem(errors)),
     reach: (browser, { shop }) => browser.get(linkTo(requestOf(shop)), { 'sec-fetch-dest': 'iframe' }),
   },
   {
     // The posted request is not read, so there is no address to link to.
     name: 'notice, embedded form',
     status: 403,
-    sample: ({ notices, errors }) =>
-      noticeSample(notices.embedded, [], errors.passOn({ client: errors.anApplication })),
+    sample: ({ notices, errors }) => noticeSample(notices.embedded, [], askThem(errors)),
     reach: (browser, { shop }) =>
       browser.post('/oauth/authorize', requestOf(shop), { 'sec-fetch-dest': 'iframe' }),
   },
@@ -385,47 +372,40 @@ const NOTICES: WithSample[] = [
     name: 'notice, sign-in elsewhere',
     status: 200,
     sample: ({ signIn: { button: title, elsewhere } }) =>
-      noticeSample(
-        { title, text: elsewhere({ host: 'localhost' }) },
-        [{ href: '/oauth/sign-in', text: title }],
-        null,
-      ),
+      noticeSample({ title, text: elsewhere({ host: 'localhost' }) }, [
+        { href: '/oauth/sign-in', text: title },
+      ]),
     reach: atWallet((browser) => browser.get('/oauth/account')),
   },
   {
     name: 'notice, not signed in',
     status: 200,
     sample: ({ notices, errors }) =>
-      noticeSample(
-        { title: errors.titles.not_signed_in, text: notices.notSignedIn },
-        [{ href: '/oauth/sign-in', text: errors.tryAgain }],
-        null,
-      ),
+      noticeSample({ title: errors.titles.not_signed_in, text: notices.notSignedIn }, [
+        { href: '/oauth/sign-in', text: errors.tryAgain },
+      ]),
     reach: signingIn(CANCELLED),
   },
   {
     name: 'notice, not confirmed',
     status: 200,
     sample: (texts) =>
-      noticeSample(
-        { title: texts.errors.titles.not_confirmed, text: texts.notices.notSignedIn },
-        [{ href: '/oauth/sign-in?client_id=x', text: texts.errors.tryAgain }, toRequest(texts)],
-        null,
-      ),
+      noticeSample({ title: texts.errors.titles.not_confirmed, text: texts.notices.notSignedIn }, [
+        { href: '/oauth/sign-in?client_id=x', text: texts.errors.tryAgain },
+        toRequest(texts),
+      ]),
     reach: confirming(CANCELLED),
   },
 ];
 
-/** Notes over the form of a sign-in page, by the names of their samples. */
 const AT_SIGN_IN: Readonly<Record<string, Reach>> = {
   'sign-in after a wrong password': async (browser) =>
     follow(browser, await signIn(browser, 'unknown', 'wrong')),
   'sign-in after too many tries': async (browser, { server, boris: { login } }) => {
     for (let tries = 0; tries < 5; tries += 1) await signIn(browser, login, 'wrong');
     const { pool } = server.database;
-    await pool.query(
-      `update throttles set free_at = clock_timestamp() + interval '15 minutes' where free_at > counted_at`,
-    );
+    const wait = `clock_timestamp() + interval '15 minutes'`;
+    await pool.query(`update throttles set free_at = ${wait} where free_at > counted_at`);
     const answer = await follow(browser, await signIn(browser, login, 'wrong'));
     await pool.query('delete from throttles');
     return answer;
@@ -454,13 +434,10 @@ const AT_SIGN_IN: Readonly<Record<string, Reach>> = {
   }),
 };
 
-/** Notes about the previous form, on the page of its request. */
 const OUTCOMES: Record<OutcomeNote, Reach> = {
   stale: (browser, stage) => {
-    const press = pressOn('/oauth/account/stop', '/oauth/account/stop', (_stage, send) =>
-      asAnna(browser, stage, send),
-    );
-    return press(browser, stage);
+    const stop = '/oauth/account/stop';
+    return pressOn(stop, stop, (_stage, send) => asAnna(browser, stage, send))(browser, stage);
   },
   not_signed_in: async (browser, stage) => {
     const page = await sent({})(browser, stage);

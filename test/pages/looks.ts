@@ -12,8 +12,7 @@ export const BASE_URL = 'http://pay.example';
 
 const wideLogo = parseLogo(png(360, 120));
 
-/** All that a brand may have, and long. */
-const FULL_BRAND: Brand = {
+export const FULL_BRAND = {
   name: { en: 'Northern Lights Savings & Payments Ltd', ru: 'Северное сияние: сбережения и платежи' },
   logo: { ...wideLogo, path: `/oauth/brand/logo-${wideLogo.file}` },
   accent: null,
@@ -27,7 +26,7 @@ const FULL_BRAND: Brand = {
     en: 'Northern Lights Savings & Payments Ltd, 1 Harbour Street, Murmansk. Licence 0000 of the Central Bank of 1 April 2024, for payments and for keeping electronic money.',
     ru: 'ООО «Северное сияние: сбережения и платежи», Мурманск, Портовая улица, 1. Лицензия Банка России № 0000 от 1 апреля 2024 года на переводы и электронные деньги.',
   },
-};
+} satisfies Brand;
 
 const BRANDS: Readonly<Record<string, Brand>> = {
   'built-in': BUILT_IN_BRAND,
@@ -35,7 +34,6 @@ const BRANDS: Readonly<Record<string, Brand>> = {
   full: FULL_BRAND,
 };
 
-/** The look of each brand, by its name in the gallery. */
 export const LOOKS: Readonly<Record<string, Branding>> = Object.fromEntries(
   Object.entries(BRANDS).map(([name, brand]) => [name, lookOf(brand)]),
 );
@@ -49,7 +47,6 @@ function lookOf(brand: Brand): Branding {
 const assetAt = (path: string, contentType: string, body: Buffer) => [path, { contentType, body }] as const;
 const pictureAt = (path: string, { file, body }: Logo) => assetAt(path, contentTypeOf(file), body);
 
-/** The files that the pages load, by their paths. */
 export const ASSETS = new Map([
   ...Object.values(LOOKS).map(({ style: { path, body } }) => assetAt(path, 'text/css', body)),
   ...Object.values(BRANDS).flatMap(({ logo }) => (logo === null ? [] : [pictureAt(logo.path, logo)])),

@@ -69,7 +69,6 @@ async function indexPage(): Promise<string> {
   return template.replace('{/* choices */}', () => JSON.stringify(choices).replaceAll('<', '\\u003c'));
 }
 
-/** The states in the picture of README, as a phone shows their beginning or their end. */
 const SHOTS = [
   { name: 'sign-in', part: 'beginning' },
   { name: 'consent, earlier', part: 'beginning' },

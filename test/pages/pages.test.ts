@@ -1,38 +1,26 @@
 import * as cheerio from 'cheerio';
 import { describe, expect, it } from 'vitest';
-import { brandingOf, FORM_SCRIPT } from '../../src/http/pages/look.ts';
+import { FORM_SCRIPT } from '../../src/http/pages/look.ts';
 import { LANGUAGES } from '../../src/languages/languages.ts';
-import { type Brand, BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
+import { BASE_URL, BUILT_IN_LOOK, FULL_BRAND, LOOKS } from './looks.ts';
 import { headersOf, ownValuesOf, type Page, renderPage, renderShared } from './rendering.ts';
 import { pageSamplesIn } from './samples.ts';
+import { WAY_BACK } from './states.ts';
 
-const lookOf = (more: Partial<Brand> = {}) =>
-  brandingOf({ brand: { ...BUILT_IN_BRAND, ...more }, baseUrl: 'https://pay.example', provider: null });
-const LOOK = lookOf();
-const HELPING = lookOf({
-  support: {
-    url: 'https://pay.example/help',
-    phone: '+7 (800) 555-35-35',
-    email: 'help@pay.example',
-    password: 'https://pay.example/forgotten',
-  },
-  legal: { en: 'Pay Ltd', ru: 'ООО «Платёж»' },
-});
-const WAY_BACK = 'L2FjY291bnQ';
+const HELPING = LOOKS.full ?? BUILT_IN_LOOK;
 const pages = LANGUAGES.flatMap((language) =>
   Object.entries(pageSamplesIn(language)).map(([name, page]) => [language, name, page] as const),
 );
 
-/** The values of an attribute, in order. */
 const valuesOf = ($: cheerio.CheerioAPI, selector: string, attribute: string) =>
   $(selector)
     .toArray()
     .map((element) => $(element).attr(attribute));
 
 describe.each(pages)('in %s the page sample "%s"', async (language, _name, page) => {
-  const $ = cheerio.load(await renderPage(page, language, LOOK, WAY_BACK));
+  const $ = cheerio.load(await renderPage(page, language, BUILT_IN_LOOK, WAY_BACK));
   const withHelp = cheerio.load(await renderPage(page, language, HELPING, WAY_BACK));
-  const policy = headersOf(page, language, LOOK)['content-security-policy'] ?? '';
+  const policy = headersOf(page, language, BUILT_IN_LOOK)['content-security-policy'] ?? '';
   const saysAddressAtField =
     /^(sign-in|password)$/.test(page.name) || (page.name === 'confirm' && page.keptAs !== null);
 
@@ -46,8 +34,8 @@ describe.each(pages)('in %s the page sample "%s"', async (language, _name, page)
       [other as unknown as Page, '"'],
       [page, WAY_BACK],
     ] as const)
-      expect(await renderShared(one, language, LOOK, wayBack)).toBe(
-        await renderPage(one, language, LOOK, wayBack),
+      expect(await renderShared(one, language, BUILT_IN_LOOK, wayBack)).toBe(
+        await renderPage(one, language, BUILT_IN_LOOK, wayBack),
       );
   });
 
@@ -64,7 +52,7 @@ describe.each(pages)('in %s the page sample "%s"', async (language, _name, page)
     const asksForPassword = $('input[type=password]').length > 0;
     expect(valuesOf($, 'script', 'src')).toEqual(asksForPassword ? [FORM_SCRIPT.path] : []);
     expect(/script-src ([^;]*)/.exec(policy)?.[1]).toBe(
-      asksForPassword ? `https://pay.example${FORM_SCRIPT.path}` : undefined,
+      asksForPassword ? BASE_URL + FORM_SCRIPT.path : undefined,
     );
     expect($('style')).toHaveLength(0);
     const all = $('*').toArray();
@@ -83,7 +71,8 @@ describe.each(pages)('in %s the page sample "%s"', async (language, _name, page)
     expect(parts.map((part) => withHelp(part).attr('class') ?? part.tagName)).toEqual(
       saysAddressAtField ? ['help', 'p', 'nav'] : ['p', 'help', 'p', 'nav'],
     );
-    const help = ['https://pay.example/help', 'tel:+78005553535', 'mailto:help@pay.example'];
+    const { url, phone, email } = FULL_BRAND.support;
+    const help = [url, `tel:${phone.replaceAll(/[ ()-]/g, '')}`, `mailto:${email}`];
     expect(valuesOf(withHelp, 'footer .help a', 'href')).toEqual(help);
     expect(withHelp('body').children().last().is('footer')).toBe(true);
     expect(withHelp('header > form').is('.languages')).toBe(true);
@@ -93,8 +82,8 @@ describe.each(pages)('in %s the page sample "%s"', async (language, _name, page)
 
   it('links to the operator’s page for forgotten passwords beside each field for a current password', () => {
     const fields = $('input[autocomplete=current-password]').length;
-    const link = 'https://pay.example/forgotten';
-    expect(valuesOf(withHelp, '.password a', 'href')).toEqual(Array(fields).fill(link));
+    const links = Array(fields).fill(FULL_BRAND.support.password);
+    expect(valuesOf(withHelp, '.password a', 'href')).toEqual(links);
     expect(valuesOf($, '.password a', 'href')).toEqual([]);
   });
 

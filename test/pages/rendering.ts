@@ -42,10 +42,8 @@ export type Page<Name extends keyof Pages = keyof Pages> = {
 const app = fastify();
 await addViews(app);
 
-/** The fields that are one user's own. */
 export const ownValuesOf = ({ name }: Page): readonly string[] => PAGES[name].ownValues ?? [];
 
-/** A page rendered whole. */
 export const renderPage = (page: Page, language: Language, branding: Branding, wayBack: string) =>
   app.view(`@${page.name}`, dataFor(PAGES[page.name], page, language, branding, wayBack));
 

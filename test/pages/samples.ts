@@ -66,13 +66,8 @@ const OPERATORS = {
 
 /** A provider that confirms no payments: Assent has no page to set a payment password. */
 const AT_PROVIDER = openProvider({
-  ...{
-    issuer: 'https://bank.example',
-    clientId: 'x',
-    clientSecret: 'x',
-    paymentAcr: null,
-    createsUsers: true,
-  },
+  ...{ issuer: 'https://bank.example', clientId: 'x', clientSecret: 'x' },
+  ...{ paymentAcr: null, createsUsers: true },
 });
 
 /** Its file has no `money-source`. */
@@ -101,12 +96,10 @@ const REQUEST = String(new URLSearchParams(requestOf({ ...CLIENT, clientSecret: 
 const LOGO = parseLogo(svg('<circle cx="16" cy="16" r="15" fill="#b3541e"/>'));
 const WIDE_LOGO = parseLogo(svg('<path fill="#b3541e" d="M0 0h96v32H0z"/>', 'viewBox="0 0 96 32"'));
 
-/** The logos of applications in the samples, by the path that pages ask for. */
 export const LOGOS_OF_SAMPLES: Readonly<Record<string, Logo>> = Object.fromEntries(
   [LOGO, WIDE_LOGO].map((logo) => [logoPath({ ...CLIENT, logo: logo.file }), logo]),
 );
 
-/** Makes what differs from `one` in some things. */
 const like =
   <One>(one: One) =>
   (changes: Partial<One> = {}): One => ({ ...one, ...changes });
@@ -344,7 +337,6 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     undone: null,
     ...changes,
   });
-  /** An application of many, which is not open. */
   const row = (name: string, scopes: readonly string[], changes: Partial<AuthorizedClient> = {}) => {
     const spending = scopes.map(parseScope);
     return connected(name, [], { live: 3, canSpend: scopes.length > 0, spending, ...changes });
@@ -464,7 +456,6 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     'confirm after too many tries': confirm({}, tooManyTries),
     'confirm, one payment': confirm({ scope: ONE_TIME, instanceName: 'anna-phone' }),
     'confirm, at the provider': { ...confirm({ scope: TRANSFERS }), keptAs: null },
-    'confirm, from a card': confirm({ scope: 'payment-shop payment-p2p money-source("card")' }),
     'confirm, hostile': confirm(HOSTILE_ASKED, HOSTILE),
     'confirm, long': confirm(LONG_ASKED),
     'confirm, right to left': confirm(RIGHT_TO_LEFT),
@@ -478,7 +469,6 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
 
     consent: consent(),
     'consent, reads only': consent({ scope: READ_ONLY }),
-    'consent, default limit': consent({ scope: 'payment-p2p' }),
     'consent, one payment': consent({ scope: ONE_TIME }),
     'consent, two payments': consent({ scope: `${ONE_TIME} payment-shop.limit(,500)` }),
     'consent, from a card': consent({ scope: 'operation-details payment-p2p money-source("card")' }),
@@ -507,13 +497,6 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     },
     'consent, a bank without sources of money': consent({}, null, { catalogue: BANK }),
     'consent, another connection': consent({ instanceName: 'anna-phone', others: ['payment-shop'] }),
-    'consent, several other connections': consent({
-      others: [
-        'account-info payment-shop.limit(7,3000) payment-p2p.limit(1,500)',
-        'payment-shop.limit(,500)',
-        'payment-p2p',
-      ],
-    }),
     'consent, thirty other connections': consent({
       others: Array(30).fill('payment-p2p.limit(1,123456.78)'),
     }),
@@ -561,14 +544,11 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       link: { href: `/"${HOSTILE}`, text: HOSTILE },
       explained: { rule: LONG_WORD, remedy: HOSTILE },
     },
-    'notice, hostile': noticeSample(
-      { title: LONG_WORD, text: HOSTILE },
-      [{ href: `/"${HOSTILE}`, text: HOSTILE }],
-      null,
-    ),
+    'notice, hostile': noticeSample({ title: LONG_WORD, text: HOSTILE }, [
+      { href: `/"${HOSTILE}`, text: HOSTILE },
+    ]),
 
     account: account([connected('Demo Shop', [shop, tablet]), diary]),
-    'account, one application': account(demoShop),
     'account, empty': account([]),
     'account, last one disconnected': account([], disconnected()),
     'account, one of several disconnected': account(demoShop, disconnected('Demo Shop, anna-tablet')),
@@ -580,7 +560,6 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       connected('Demo Shop', [shop], { isBlocked: true }),
       connected('Spending Diary', [authorization(null, READ_ONLY, { expiresSoon: true })]),
     ]),
-    'account, ends soon': account([connected('Demo Shop', [{ ...shop, expiresSoon: true }])]),
     'account, blocked': account([connected('Demo Shop', [shop, tablet], { isBlocked: true })]),
     'account, a part of many connections': account(
       [connected('Demo Shop', readers, { live: 1000, spending: null, canSpend: true })],

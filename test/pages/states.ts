@@ -14,7 +14,7 @@ export interface State {
 }
 
 /** Of the form for another language, as on the account page. */
-const WAY_BACK = 'L2FjY291bnQ';
+export const WAY_BACK = 'L2FjY291bnQ';
 
 export function statesOf(language: Language, brand: string): Promise<State[]> {
   const branding = LOOKS[brand] ?? BUILT_IN_LOOK;
@@ -43,7 +43,6 @@ function isFirstOfItsPage({ page: { name } }: State, at: number, states: readonl
   return states.findIndex(({ page }) => page.name === name) === at;
 }
 
-/** For example `consent, long (ru, built-in)`. */
 export function titleOf({ name, language, brand }: State): string {
   return `${name} (${language}, ${brand})`;
 }

@@ -31,7 +31,6 @@ type Outline = readonly [name: string, lines: readonly string[]];
 
 /** What a walk in one language finds. */
 interface Walk {
-  /** By check. */
   readonly problems: ReadonlyMap<string, string[]>;
   /** Requests for missing files, and violations of a content security policy. */
   readonly complaints: readonly string[];
@@ -40,7 +39,6 @@ interface Walk {
 }
 
 const walks = new Map<Language, Promise<Walk>>();
-/** Once for each language. */
 function walkIn(language: Language): Promise<Walk> {
   const walk = walks.get(language) ?? takeWalk(language);
   walks.set(language, walk);
@@ -93,7 +91,6 @@ it.each(PAGES)(
   WALK_MS,
 );
 
-/** The outlines of all pages without their texts. */
 async function structureIn(language: Language) {
   const { outlinesOf } = await walkIn(language);
   return PAGES.map((page) => [page, outlinesOf(page).map(withoutTexts)]);
@@ -144,7 +141,6 @@ function without(lines: readonly string[], others: readonly string[], sign: stri
     .map((line) => `${sign} ${line.trim().replace(/^- /, '')}`);
 }
 
-/** The roles and levels of an outline. */
 const withoutTexts = ([name, lines]: Outline): Outline => [name, lines.map(roleIn)];
 
 /** The role and attributes of a line such as `- heading "Sign in" [level=1]` or `- text: Login`. */

@@ -19,7 +19,6 @@ export async function signedIn(
   return agent;
 }
 
-/** An application, a user who is new to it, and the browser of that user, who has not signed in. */
 export async function actorsAt(server: TestServer, newClient?: Partial<NewClient>, newUser?: NewUser) {
   const [client, user] = [await server.createClient(newClient), await server.createUser(newUser)];
   return { client, user, agent: new Agent(server.baseUrl) };

@@ -30,7 +30,6 @@ export async function operatorToken(db: pg.Pool, name: string, role: Effect, day
   return made.operatorToken;
 }
 
-/** The operators' API on a real port and a real database of its own. */
 export async function useAdmin() {
   const database = await createDatabase();
   const logLines: string[] = [];

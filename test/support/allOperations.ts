@@ -7,7 +7,6 @@ const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter(
 );
 const modules: Record<string, unknown>[] = await Promise.all(files.map((file) => import(`${FOLDER}${file}`)));
 
-/** Every operation that a surface for operators offers. */
 export const ALL_OPERATIONS = modules
   .flatMap(({ secret = {}, ...others }) => [
     ...Object.values<unknown>(others),

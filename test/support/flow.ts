@@ -17,7 +17,6 @@ export function requestOf(client: TestClient, fields: Fields = {}): Fields {
 /** The address of an authorization request, as an application or an attacker puts it into a link. */
 export const linkTo = (fields: Fields) => `/oauth/authorize?${new URLSearchParams(fields)}`;
 
-/** The fields of a token request that is right in every way. */
 export function tokenRequestOf(client: TestClient, code: string, fields: Fields = {}): Fields {
   return {
     code,

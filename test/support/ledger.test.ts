@@ -9,7 +9,6 @@ import { startServer } from './server.ts';
 const BYTES = randomBytes(32);
 const SECRET = 'Pässword "of" a user & 100% secret';
 
-/** The findings of `SECRET` in a log with this line. */
 function found(line: string): string[] {
   const own = new Ledger();
   own.note('password', SECRET);

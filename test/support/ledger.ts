@@ -30,7 +30,6 @@ const BEARER = /assent_a[ct]_[\w-]/;
 const WORDS = /^\p{L}\p{Ll}+$|^\p{L}+,? \p{L}+$|\p{L},? \p{L}{2,},? \p{L}/u;
 const MIN_LETTERS = 6;
 const PREFIX = /^assent_(a[ct]|op)_/;
-/** The length of the shown text before a secret. */
 const SHOWN_LENGTH = 80;
 
 interface Needle {
@@ -62,7 +61,6 @@ export class Ledger {
     for (const spelling of spellingsOf(secret)) this.#add({ ...spelling, kind });
   }
 
-  /** The kinds of the noted secrets, sorted. */
   kinds(): Kind[] {
     return [...new Set(this.#noted.values())].sort();
   }
@@ -104,14 +102,12 @@ export function newSecret(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** @throws {Error} when there are findings of {@link Ledger.search} */
 export function refuse(findings: readonly string[]): void {
   if (findings.length === 0) return;
   const shown = findings.slice(0, 10).map((finding) => `\n  ${finding}`);
   throw new Error(`${findings.length} lines tell a secret:${shown.join('')}`);
 }
 
-/** The ledger of this test file: `eachFile.ts` clears it. */
 export const ledger = new Ledger();
 
 // A part of a secret is a leak, too: every 19 characters in a row contain one of these pieces.

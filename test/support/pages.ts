@@ -14,7 +14,6 @@ export function expectErrorPage(answer: Answer, error: string): void {
   expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
 }
 
-/** The terms of a page with what they say, for example "Valid until". */
 export function factsOf({ body }: Answer): Record<string, string> {
   const $ = cheerio.load(body);
   const facts = $('dt').toArray();

@@ -2,7 +2,6 @@ import { crc32, deflateSync } from 'node:zlib';
 
 // Pictures to try as logos.
 
-/** An SVG with this inside, and these attributes. */
 export function svg(
   inside = '<path fill="#123456" d="M0 0h32v32H0z"/>',
   attributes = 'viewBox="0 0 32 32"',

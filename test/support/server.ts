@@ -105,7 +105,6 @@ export async function startServer({
     database,
     context,
     logLines,
-    /** Every route that it has, as `METHOD /path`. */
     routes: routesOf(app),
     metrics: app.metrics,
     createUser: (user?: NewUser) => createUser(database.pool, user),
@@ -153,5 +152,4 @@ function routesOf(app: FastifyInstance): string[] {
   return routes.toSorted();
 }
 
-/** A destination for pino. */
 export const collect = (lines: string[]) => ({ write: (line: string) => void lines.push(line) });

@@ -53,7 +53,6 @@ export function noteVariables(variables: Record<string, string>): void {
   }
 }
 
-/** Notes the secrets that `assent … create` shows, as text or JSON. */
 export function noteShown(stdout: string): void {
   for (const [, whose, secret] of stdout.matchAll(/(client|resource)_secret\W+([0-9a-f]{64})/g)) {
     ledger.note(`${whose as 'client' | 'resource'} secret`, secret);
@@ -61,7 +60,6 @@ export function noteShown(stdout: string): void {
   ledger.note('operator token', /operator_token\W+(assent_op_[\w-]{43})/.exec(stdout)?.[1]);
 }
 
-/** Notes the value of a form's field, or of a prompt. */
 export function noteTyped(name: string, value = ''): void {
   const kind = KIND_OF_FIELD.get(name);
   if (kind === undefined || value.length < MIN_TYPED || value.length > MAX_TYPED) return;

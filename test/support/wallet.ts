@@ -23,7 +23,6 @@ import { freePort } from './server.ts';
 
 // An OpenID provider inside the test's process. It signs in its user at once, without a page.
 
-/** A test's changes of the provider's answers. */
 interface Replaced {
   readonly claims?: JWTPayload;
   readonly without?: string;
@@ -32,7 +31,6 @@ interface Replaced {
   readonly idToken?: (claims: JWTPayload, signed: string) => string;
   /** Parameters of the callback; undefined leaves one out. */
   readonly callback?: Record<string, string | undefined>;
-  /** The answer of the token endpoint; null for none. */
   readonly token?: { readonly status: number; readonly body: string; readonly challenge?: string } | null;
   readonly held?: Promise<unknown>;
   /** The `authorization_details` of the token response (RFC 9396, section 7); undefined for none. */
@@ -64,10 +62,8 @@ export async function openWallet(settings: Partial<ProviderSettings> = {}) {
     issuer,
     settings: { issuer, clientId, clientSecret, paymentAcr: null, createsUsers: true, ...settings },
     variables: { SIGN_IN_ISSUER: issuer, SIGN_IN_CLIENT_ID: clientId, SIGN_IN_CLIENT_SECRET: clientSecret },
-    /** The next user to sign in, with further claims. */
     user: { sub: 'sub-1' } as JWTPayload & { readonly sub: string },
     replaced: {} as Replaced,
-    /** The requests of the token endpoint: its credentials and its form. */
     exchanges: [] as { readonly authorization: string | undefined; readonly form: URLSearchParams }[],
     questions: 0,
     up,
@@ -196,7 +192,6 @@ async function walk(agent: Agent, from: string | Answer, goesOn: (next: URL) => 
   throw new Error('the way has no end');
 }
 
-/** A wallet, perhaps another one than {@link openWallet} has. */
 type At = Pick<Wallet, 'issuer'>;
 
 /** Leaves for the wallet from one of our pages. @returns the address there */
@@ -206,12 +201,10 @@ export async function leaveFor({ issuer }: At, agent: Agent, from: string | Answ
   return next.href;
 }
 
-/** Signs in at the wallet. @returns the address that its answer leads to */
 export async function callbackOf(agent: Agent, address: string): Promise<string> {
   return (await agent.get(address)).location ?? '';
 }
 
-/** From one of our pages to the wallet and back, up to the answer of our callback. */
 export async function passWallet(wallet: Wallet, agent: Agent, from: string | Answer): Promise<Answer> {
   return agent.get(await callbackOf(agent, await leaveFor(wallet, agent, from)));
 }

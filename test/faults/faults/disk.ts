@@ -25,7 +25,6 @@ function whyNoSmallDisk(): string | null {
   }
 }
 
-/** Puts the data of a stopped PostgreSQL onto a disk that has little room beside them. */
 function moveToSmallDisk(cluster: string): void {
   const megabytes = Number(execFileSync('du', ['-sm', cluster], { encoding: 'utf8' }).split('\t')[0]);
   const { uid, gid } = statSync(cluster);

@@ -2,7 +2,6 @@ import { runAssent } from '../../support/process/process.ts';
 import type { Faults, Place } from '../faults.ts';
 import { repeat } from './make.ts';
 
-/** A transaction of another program that has done `statement`, and stays open. */
 const held =
   (statement: string) =>
   ({ site, hold }: Place) =>

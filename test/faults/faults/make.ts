@@ -1,7 +1,6 @@
 import type { Fault, Place } from '../faults.ts';
 import type { EmbeddedHome, Home } from '../site.ts';
 
-/** A fault in which answers of PostgreSQL can be lost or late. */
 export const losing = <PlacesHome extends Home = EmbeddedHome>(
   happen: Fault<PlacesHome>['happen'],
 ): Fault<PlacesHome> => ({ losesAnswers: true, happen });

@@ -3,7 +3,6 @@ import pg from 'pg';
 import type { Faults, Place } from '../faults.ts';
 import { losing, repeat, signal } from './make.ts';
 
-/** Ends PostgreSQL in some way, and starts it again after a while. */
 const restart = (end: (postgres: Place['home']['postgres']) => Promise<void>) => async (place: Place) => {
   const { postgres } = place.home;
   await place.hold(0.3);
@@ -80,7 +79,6 @@ export const POSTGRES_FAULTS: Faults = {
     await hold();
     await home.postgres.run('select pg_promote()');
   }),
-  /** Others take all connections that PostgreSQL has. */
   noConnections: losing(async (place) => {
     const others: pg.Client[] = [];
     do {

@@ -5,7 +5,6 @@ import { losing, repeat, signal } from './make.ts';
 
 const pidsOf = (replica: Replica | undefined) => (replica?.process ? [replica.process.pid] : []);
 
-/** Each replica in turn. */
 const restart =
   (by: NodeJS.Signals, expected: number | null) =>
   async ({ site, hold }: Place) => {

@@ -9,7 +9,6 @@ function endOf(evidence: Evidence, entry: Entry): number {
   return entry.told === 'nothing' ? Number.POSITIVE_INFINITY : entry.toldAt;
 }
 
-/** Acts that end each token that they reach. */
 const ENDING: readonly Act[] = ['disconnect', 'disconnectAll', 'stop', 'revokeByOperator'];
 
 function reaches(entry: Entry, issue: Entry): boolean {

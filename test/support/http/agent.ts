@@ -4,7 +4,6 @@ import { noteAnswer, noteRequest } from '../traffic.ts';
 export interface Form {
   readonly action: string;
   readonly fields: Record<string, string>;
-  /** Names of the fields that a person fills in. */
   readonly inputs: string[];
 }
 
@@ -16,7 +15,6 @@ export interface Answer {
   readonly location: string | null;
   /** The `data-page` of the page; null for other answers. */
   readonly page: string | null;
-  /** The visible text of the page. */
   readonly text: string;
   readonly forms: Form[];
 }

@@ -4,13 +4,11 @@ import { inject } from 'vitest';
 import type { TestDatabase } from '../postgres/database.ts';
 import { listen } from '../process/program.ts';
 
-/** A line to PostgreSQL, or elsewhere, with the faults of networks. */
 export type Line = Awaited<ReturnType<typeof openLine>>;
 
 interface Connection {
   readonly near: Socket;
   readonly far: Socket;
-  /** Held back; undefined while data flow. */
   kept?: Buffer[] | undefined;
 }
 
@@ -47,7 +45,6 @@ export async function openLine(farEnd: { host: string; port: number } = new pg.C
   const holding = () => connections.filter(({ kept }) => kept !== undefined);
 
   return {
-    /** The address of a database at its end. */
     url(database: Pick<TestDatabase, 'url'>) {
       const url = new URL(database.url);
       for (const name of ['host', 'port']) url.searchParams.delete(name);

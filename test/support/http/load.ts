@@ -33,7 +33,6 @@ export function startLoad(baseUrl: string, { connections = 16, keepAlive = true,
   const done = Promise.all(Array.from({ length: connections }, ask));
   return {
     failures,
-    /** Resolves when so many more were answered well. */
     async answered(more: number) {
       for (const wanted = answered + more; answered < wanted; ) await sleep(20);
     },

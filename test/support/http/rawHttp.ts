@@ -8,7 +8,6 @@ export interface RawAnswer {
   readonly status: number;
   /** By name in small letters, each with all its values. */
   readonly headers: ReadonlyMap<string, readonly string[]>;
-  /** Read as UTF-8. */
   readonly body: string;
 }
 
@@ -81,7 +80,6 @@ const HEADER_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+): ?([\t -~\x80-\xff]*)$/;
 /** @param ended whether nothing more will come, so that half an answer is a fault */
 function readAnswers(received: string, methods: readonly string[] = [], ended: boolean) {
   const answers: RawAnswer[] = [];
-  /** Statuses such as 100. */
   const interim: number[] = [];
   for (let rest = received; rest !== ''; ) {
     const read = readAnswer(rest, methods[answers.length]);

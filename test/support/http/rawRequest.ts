@@ -37,7 +37,6 @@ export const FUZZED_HEADERS = Object.keys(HEADERS);
 
 const CREDENTIALS = 'credentials';
 
-/** Every place of a request that an edit may change. A missing one begins empty. */
 export function placesOf({ fields }: Sample): string[] {
   const names = [...Object.keys(fields), 'unknown'];
   return [

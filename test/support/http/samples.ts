@@ -19,7 +19,6 @@ import { Agent, type Answer } from './agent.ts';
 
 type Values = Readonly<Record<string, string>>;
 
-/** A valid request, and its answer. */
 export interface Sample {
   /** Programs are answered in JSON, people with pages. */
   readonly reader: 'program' | 'person';

@@ -2,13 +2,11 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach } from 'vitest';
 
-/** Opens connections that end with their test. @returns also all of the test, in order */
 export function useSockets() {
   const sockets: Socket[] = [];
   afterEach(() => {
     for (const socket of sockets.splice(0)) socket.destroy();
   });
-  /** A connection, and what came on it while it was read. */
   const open = async (baseUrl: string, sent = '', localAddress?: string) => {
     const { hostname: host, port } = new URL(baseUrl);
     const socket = connect({ host, port: Number(port), ...(localAddress ? { localAddress } : {}) });

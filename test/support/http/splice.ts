@@ -17,7 +17,6 @@ const LONG = ['x'.repeat(6_100), '%41'.repeat(3_000), '&a=b'.repeat(3_000), 'x'.
 const byte = fc.nat(0xff);
 const anyBytes = (as: (byte: number) => string) => fc.string({ unit: byte.map(as), maxLength: 12 });
 
-/** Any bytes, raw or percent-encoded, and some with a meaning. */
 export const bytes = fc.oneof(
   { weight: 6, arbitrary: anyBytes((value) => String.fromCharCode(value)) },
   { weight: 6, arbitrary: anyBytes((value) => `%${value.toString(16).padStart(2, '0')}`) },

@@ -7,7 +7,6 @@ import { Agent, type Answer } from './agent.ts';
 
 export type Fields = Record<string, string>;
 
-/** Fields to set, or with `undefined` to leave out. */
 export type Changes = Record<string, string | undefined>;
 
 export function change(fields: Fields, changes: Changes): Fields {
@@ -15,7 +14,6 @@ export function change(fields: Fields, changes: Changes): Fields {
   return Object.fromEntries(changed.filter((field): field is [string, string] => field[1] !== undefined));
 }
 
-/** Sends a token request as an application's server does: without a browser's cookies. */
 export function postToken(
   server: TestServer,
   fields: Fields | string,
@@ -41,7 +39,6 @@ export function documentOf(answer: Answer): Record<string, unknown> {
   return JSON.parse(answer.body) as Record<string, unknown>;
 }
 
-/** Expects the success of 4.2. @returns the access token */
 export function expectToken(answer: Answer): string {
   const { access_token, error } = documentOf(answer);
   expect([answer.status, error, typeof access_token]).toEqual([200, undefined, 'string']);

@@ -5,7 +5,6 @@ import { ledger, refuse } from '../ledger.ts';
 import { makeRole, urlOf, withClient } from './postgres.ts';
 import { type LogSizes, logSince, logSizes } from './postgresLog.ts';
 
-/** A database of one's own, migrated and empty. */
 export type TestDatabase = Awaited<ReturnType<typeof createDatabase>>;
 
 /** Copies the template: a real PostgreSQL database in some tens of milliseconds. @param how another way to make it */
@@ -50,14 +49,12 @@ export async function useDatabase(how?: string): Promise<TestDatabase> {
   return database;
 }
 
-/** A database for one test. @param how as of {@link createDatabase} */
 export async function ownDatabase(how?: string): Promise<TestDatabase> {
   const database = await createDatabase(how);
   onTestFinished(() => database.drop());
   return database;
 }
 
-/** Connections of their own for one test. */
 export function ownPool(...[address]: Parameters<typeof openDatabase>) {
   const pool = openDatabase(address);
   onTestFinished(() => pool.end());

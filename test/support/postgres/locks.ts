@@ -3,12 +3,10 @@ import { expect } from 'vitest';
 
 const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 
-/** The processes of PostgreSQL that wait for a lock. */
 export async function waiting(pool: pg.Pool): Promise<number[]> {
   return (await pool.query<{ pid: number }>(WAITING)).rows.map(({ pid }) => pid);
 }
 
-/** Waits until exactly so many statements wait for a lock. */
 export function waitForLocks(pool: pg.Pool, count: number): Promise<void> {
   return expect.poll(async () => (await waiting(pool)).length, { interval: 10 }).toBe(count);
 }

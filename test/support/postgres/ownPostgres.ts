@@ -37,12 +37,10 @@ export class OwnPostgres {
     await this.#member?.leave();
   }
 
-  /** Whether it runs, as its own file says. */
   runs(): boolean {
     return existsSync(this.#file('postmaster.pid'));
   }
 
-  /** Its processes: the postmaster, and then what that has started. */
   family(): number[] {
     const postmaster = postmasterOf(this.#dataDir);
     return [postmaster, ...descendants(postmaster)];
@@ -96,7 +94,6 @@ export class OwnPostgres {
     await this.run('select pg_reload_conf()');
   }
 
-  /** Runs statements one by one, on a connection of their own. */
   async run(...statements: string[]): Promise<void> {
     await withClient(this.url(), async (client) => {
       for (const statement of statements) await client.query(statement);

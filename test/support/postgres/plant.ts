@@ -1,7 +1,6 @@
 import type { TestDatabase } from './database.ts';
 import { withClient } from './postgres.ts';
 
-/** Changes rows without triggers and foreign keys, as a superuser can. */
 export async function plant({ url }: TestDatabase, ...statements: string[]): Promise<void> {
   await withClient(url, async (client) => {
     await client.query('set session_replication_role = replica');

@@ -10,7 +10,6 @@ import { freePort } from '../server.ts';
 export const poolerVersion = versionOf(['pgbouncer', '--version'], /PgBouncer (\d+\.\d+)/);
 const [major = 0, minor = 0] = poolerVersion?.split('.').map(Number) ?? [];
 
-/** Whether it keeps prepared statements for its clients. */
 export const poolerKeepsNames = major > 1 || minor >= 21;
 
 const NOBODY = { uid: 65_534, gid: 65_534 };

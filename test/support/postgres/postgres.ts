@@ -20,7 +20,6 @@ function complete({ databaseUrl, databasePassword }: DatabaseConfig): string | n
   return urlOf(url.href, { database, user, password: password || databasePassword || '' });
 }
 
-/** The same PostgreSQL, for another database or role. */
 export function urlOf(
   postgres: string,
   { database, user, password }: Partial<Record<'database' | 'user' | 'password', string>>,

@@ -8,7 +8,6 @@ export function commandsOn(variables: Record<string, string>) {
   const assent = (line: string, stdin?: string) => runAssent(wordsOf(line), variables, stdin);
   return {
     assent,
-    /** The one document that it prints with `--json`, and nothing else. */
     async json<Document = Record<string, string>>(line: string, stdin?: string): Promise<Document> {
       const { code, stdout, stderr } = await assent(`${line} --json`, stdin);
       expect({ line, code, stderr }).toEqual({ line, code: 0, stderr: '' });

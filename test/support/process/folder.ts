@@ -21,7 +21,6 @@ export function postmasterOf(dataDir: string): number {
   return Number(readFileSync(join(clusterOf(dataDir), 'postmaster.pid'), 'utf8').split('\n', 1)[0]);
 }
 
-/** Removes a `DATA_DIR` and its cluster, which may be elsewhere. */
 export function removeDataDir(dataDir: string): void {
   rmSync(clusterOf(dataDir), { recursive: true, force: true });
   rmSync(dataDir, { recursive: true, force: true });

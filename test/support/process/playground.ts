@@ -7,7 +7,6 @@ type Fields = Record<string, string>;
 
 export type Shown = Readonly<Record<'title' | 'text', string>>;
 
-/** A person with a browser in front of the demo application of trial mode. */
 export class Player {
   /** The browser, as it goes to the application and as it goes to the server: two sites, so two agents do. */
   readonly shop: Agent;

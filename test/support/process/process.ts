@@ -102,14 +102,6 @@ export async function spawnServer(
   };
 }
 
-/** A server for one test. */
-export async function ownServer(...how: Parameters<typeof spawnServer>): Promise<ServerProcess> {
-  const server = await spawnServer(...how);
-  onTestFinished(async () => void (await server.stop()));
-  return server;
-}
-
-/** The environment of a server on a database of the tests. */
 export function onDatabase(url: string): Variables {
   return { DATABASE_URL: url, SECRETS: TEST_SECRET, LOG_LEVEL: 'warn' };
 }

@@ -23,7 +23,6 @@ export function versionOf([program = '', ...args]: readonly string[], pattern = 
   return status === 0 ? pattern.exec(stdout + stderr)?.[1] : undefined;
 }
 
-/** @returns gives all that a process has printed so far */
 export function outputOf({ stdout, stderr }: ChildProcess): () => string {
   let output = '';
   for (const stream of [stdout, stderr]) {
@@ -34,7 +33,6 @@ export function outputOf({ stdout, stderr }: ChildProcess): () => string {
   return () => output;
 }
 
-/** A process that has ended; `code` is null when a signal ended it. */
 export interface Run {
   readonly code: number | null;
   readonly stdout: string;
@@ -78,7 +76,6 @@ export async function startProgram(
   return { stop };
 }
 
-/** @returns the port that the system chose */
 export async function listen(server: Server, host = '127.0.0.1'): Promise<number> {
   await once(server.listen(0, host), 'listening');
   return (server.address() as AddressInfo).port;

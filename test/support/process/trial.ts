@@ -7,16 +7,15 @@ import { afterAll, vi } from 'vitest';
 import { ledger } from '../ledger.ts';
 import { useFolder } from './folder.ts';
 import { type ServerProcess, spawnServer } from './process.ts';
+import { PATIENCE } from './program.ts';
 
-/** Starts trial mode and waits for the block that says what to open. */
 export async function startTrial(variables: Record<string, string>): Promise<ServerProcess> {
   const server = await spawnServer(variables);
-  await vi.waitUntil(() => server.output().includes('trial mode'), { timeout: 60_000, interval: 10 });
+  await vi.waitUntil(() => server.output().includes('trial mode'), PATIENCE);
   if (variables.DATA_DIR !== undefined) noteFiles(variables.DATA_DIR);
   return server;
 }
 
-/** Trial mode for all tests of a file. */
 export async function useTrial(variables: Record<string, string> = {}) {
   const dataDir = useFolder();
   const server = await startTrial({ PORT: String(await freePair()), DATA_DIR: dataDir, ...variables });

@@ -5,7 +5,6 @@ import { launchChromium } from './chromium.ts';
 
 const PATIENCE_MS = 110_000;
 
-/** A browser for all tests of a file. @param standard the defaults of each window */
 export function useBrowser(standard: BrowserContextOptions = {}) {
   /** Exceptions and violations of our own policy. They fail their test. */
   const complaints: string[] = [];
@@ -33,7 +32,6 @@ export function useBrowser(standard: BrowserContextOptions = {}) {
       if (context === undefined) throw new Error('no window is open');
       return context;
     },
-    /** Opens a window with cookies of its own, and closes the previous one. */
     async open(options?: BrowserContextOptions) {
       await close();
       context = await browser.newContext({ ...standard, ...options });
@@ -52,7 +50,6 @@ export async function expectPage(page: Page, name: string): Promise<void> {
   await page.locator(`main[data-page="${name}"]`).waitFor();
 }
 
-/** Signs in on the page that is open, with Enter in the field of the password. */
 export async function signIn(
   page: Page,
   { login, password }: { login: string; password: string },

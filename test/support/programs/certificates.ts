@@ -17,17 +17,7 @@ export function makeCertificate(
 ): string[] {
   const signer = issuer === undefined ? [] : ['-CA', `${issuer}.crt`, '-CAkey', `${issuer}.key`];
   const args = [
-    ...[
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:prime256v1',
-      '-nodes',
-      '-days',
-      `${days}`,
-    ],
+    ...`req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days ${days}`.split(' '),
     ...['-keyout', `${name}.key`, '-out', `${name}.crt`, '-subj', `/CN=${subject}`, '-addext', extension],
     ...signer,
   ];

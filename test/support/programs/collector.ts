@@ -16,7 +16,6 @@ interface Sent {
 
 export type Collector = Awaited<ReturnType<typeof openCollector>>;
 
-/** Stands in for a collector: takes spans over OTLP/HTTP and keeps them. */
 export async function openCollector() {
   const sent: string[] = [];
   const server = createServer(async (request, response) => {

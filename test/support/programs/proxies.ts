@@ -10,11 +10,8 @@ export interface ProxyKind {
   readonly name: string;
   readonly version: string | undefined;
   readonly file: string;
-  /** Whether it checks that replicas are ready. */
   readonly checks: boolean;
-  /** The changes of an operator, and those of a test. */
   changes(place: Place): readonly (readonly [from: string, to: string])[];
-  /** The command that runs it, with the changed file. */
   command(file: string, place: Place): string[];
   /** Makes it read a caller's address from the PROXY protocol; absent if it limits no callers. */
   readonly takesAddress?: readonly [from: string, to: string];
