@@ -184,7 +184,7 @@ describe('a changed application', () => {
   });
 
   it('has its old and new settings in the audit trail, the logo by file name; no change, no event', async () => {
-    const [logo, rights] = [logoOf(svg()), ['account-info', 'payment-shop']];
+    const [logo, rights] = [parseLogo(svg()), ['account-info', 'payment-shop']];
     const { clientId } = await server.createClient({ logo });
     const change = { most: { days: 7, sum: '9.50' }, allowedRights: rights };
     await changeClient(pool, clientId, change, 'olga');

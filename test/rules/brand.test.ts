@@ -52,9 +52,9 @@ describe.each(['light', 'dark'] as const)('the %s style', (theme) => {
   it.each(LINES)('shows the line %s with enough contrast on: %j', (name, backgrounds) => {
     const all = backgroundsOf(variableIn(THEMES[theme], 'accent') ?? '', theme);
     for (const background of backgrounds)
-      expect(contrast(variableIn(THEMES[theme], name) ?? '', all[background] ?? '')).toBeGreaterThanOrEqual(
-        3,
-      );
+      expect(
+        contrastRatio(variableIn(THEMES[theme], name) ?? '', all[background] ?? ''),
+      ).toBeGreaterThanOrEqual(3);
   });
 });
 

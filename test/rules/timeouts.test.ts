@@ -1,17 +1,17 @@
 import { expect, it } from 'vitest';
 import {
   ANSWER_MS,
-  BATCH_WAIT_MS,
+  BATCH_QUEUE_TIMEOUT_MS,
   DATABASE_MS,
-  DECIDE_WITHIN_MS,
   DECIDING_STATEMENT_MS,
-  END_MS,
-  endMs,
   IDLE_GRACE_MS,
   IN_FLIGHT_GRACE_MS,
   LOCK_MS,
+  MAX_SHUTDOWN_MS,
   MAX_STILL_ACCEPTING_MS,
   MIGRATION_LOCK_MS,
+  maxShutdownMs,
+  REQUEST_DEADLINE_MS,
   STATEMENT_MS,
 } from '../../src/rules/common/timeouts.ts';
 

@@ -51,7 +51,11 @@ function expectDocument({ status, body }: RawAnswer, reader: Reader, type: strin
   expect(type).toBe('application/json');
   const document = JSON.parse(body) as Record<string, unknown>;
   if (status < 400) expect(document).not.toHaveProperty('error');
-  else expect(document).toMatchObject({ error: /./, error_description: /^[A-Z].*\.$/s });
+  else
+    expect(document).toMatchObject({
+      error: expect.stringMatching(/./),
+      error_description: expect.stringMatching(/^[A-Z].*\.$/s),
+    });
 }
 
 export async function expectDone(server: TestServer, route: string, sample: Sample): Promise<void> {

@@ -102,6 +102,13 @@ export async function spawnServer(
   };
 }
 
+/** A server for one test. */
+export async function ownServer(...how: Parameters<typeof spawnServer>): Promise<ServerProcess> {
+  const server = await spawnServer(...how);
+  onTestFinished(async () => void (await server.stop()));
+  return server;
+}
+
 export function onDatabase(url: string): Variables {
   return { DATABASE_URL: url, SECRETS: TEST_SECRET, LOG_LEVEL: 'warn' };
 }
