@@ -19,6 +19,7 @@ export interface Sentences {
 
 export function typesOfTexts() {
   const texts = JSON.parse(readFileSync(new URL('en.json', FOLDER), 'utf8'));
+  delete texts.currency; // a setting
   return `${HEAD}${linesOf(texts, '  ').join('\n')}\n}\n`;
 }
 

@@ -341,7 +341,7 @@ describe('BRAND', () => {
     write('face.png', body);
     const BRAND = write('brand.json', JSON.stringify({ name: 'Pay', logo: 'face.png' }));
     const path = expect.stringMatching(/^\/oauth\/brand\/logo-\w{32}\.png$/);
-    const brand = { name: { en: 'Pay', ru: 'Pay' }, logo: { body, path } };
+    const brand = { name: { '': 'Pay' }, logo: { body, path } };
     for (const environment of [{ BRAND }, { ...COMPLETE, BRAND }])
       expect(readConfig(environment).brand).toMatchObject(brand);
   });
@@ -371,10 +371,12 @@ describe('DIRECTORY and CATALOGUE', () => {
 
   it('are read from files, whose mistakes are reported together', () => {
     const DIRECTORY = write('names.json', '{"shops":{"1":"One"}}');
-    expect(readConfig({ ...COMPLETE, DIRECTORY }).directory.shop.get('1')?.en).toBe('One');
+    expect(readConfig({ ...COMPLETE, DIRECTORY }).directory.shop.get('1')).toEqual({ '': 'One' });
     write('names.json', '{"more":1}');
     const CATALOGUE = write('catalogue.json', '{"account-info": "Look"}');
-    expect(readConfig({ ...COMPLETE, CATALOGUE }).catalogue.get('account-info')?.text.en).toBe('Look');
+    expect(readConfig({ ...COMPLETE, CATALOGUE }).catalogue.get('account-info')?.text).toEqual({
+      '': 'Look',
+    });
     write('catalogue.json', '{"fly": "Fly"}');
     expectProblems({ ...COMPLETE, CATALOGUE, DIRECTORY, BRAND: '/nowhere' }, [
       new RegExp(`^CATALOGUE ${CATALOGUE}: fly is not built in: .+#catalogue.$`),

@@ -4,7 +4,7 @@ import { posix } from 'node:path';
 
 const KILOBYTE = 1000;
 const MAX_PAGE = 18 * KILOBYTE;
-const MAX_BOOK = 310 * KILOBYTE;
+const MAX_BOOK = 320 * KILOBYTE;
 const MAX_README_LINES = 90;
 const MAX_INTRODUCTION_LINES = 8;
 const MAX_FILES = 14;

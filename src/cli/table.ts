@@ -21,6 +21,7 @@ import { IMPORTING } from './imports.ts';
 import { runMigrate } from './migrate.ts';
 import type { Shell } from './shell.ts';
 import { ASKING, readSecret } from './terminal.ts';
+import { beginTexts, checkTexts } from './texts.ts';
 
 /** For a block or unblock: the only input field is the name. */
 const STATUS_SET = {
@@ -206,6 +207,7 @@ export const GROUPS = {
   operator: 'create, list and retire the operators of the HTTP API',
   grant: 'list, import and revoke the authorizations of users',
   token: 'look up an access token',
+  texts: 'check the translations of a folder, or begin one',
   config: 'show the configuration',
 };
 
@@ -253,6 +255,14 @@ export const COMMANDS: CommandTable = {
     ],
     operations: [checkDatabase, checkInvariants],
     run: runDoctor,
+  },
+  'texts check <folder>': {
+    summary: 'check the texts of a folder as the server would (`TEXTS`), and count those still in English',
+    run: checkTexts,
+  },
+  'texts new <tag> [folder]': {
+    summary: 'write a file with the English texts to a folder, by default this one, to translate them',
+    run: beginTexts,
   },
   'config show': {
     summary: 'list all variables: the effective value, without secrets, and its origin',

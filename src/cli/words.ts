@@ -12,7 +12,13 @@ import type { Shell } from './shell.ts';
 /** @returns rewrites a thing: scope and ceiling in the words of the pages, without unset fields */
 export async function inWordsOf({ streams }: Shell, db: Database): Promise<(thing: object) => object> {
   const { currency, catalogue } = readOffer(streams.env, await findSettings(db));
-  const locale = { directory: EMPTY_DIRECTORY, language: 'en', texts: TEXTS.en, catalogue } as const;
+  const texts = TEXTS.en;
+  const locale = {
+    directory: EMPTY_DIRECTORY,
+    language: { tag: 'en', texts, defaultTag: 'en' },
+    texts,
+    catalogue,
+  };
   return (thing) => inWords(thing, currency, locale);
 }
 

@@ -1,8 +1,10 @@
 import { userInfo } from 'node:os';
 import { z } from 'zod';
 import { BUILT_IN_CATALOGUE, parseCatalogue } from '../languages/catalogue.ts';
+import { isBuiltIn, type Languages, languagesOf } from '../languages/languages.ts';
 import { parseCeiling } from '../rules/common/money.ts';
 import { isLoopback } from '../rules/common/network.ts';
+import { LANGUAGE_TAG } from '../rules/common/perLanguage.ts';
 import { BUILT_IN_BRAND } from '../rules/face/brand.ts';
 import { EMPTY_DIRECTORY, parseDirectory } from '../rules/face/directory.ts';
 import { BUILT_IN_OFFER } from '../rules/request/scopeRules.ts';
@@ -16,6 +18,7 @@ import {
   sourceOf,
 } from './environment.ts';
 import { collectProblems, MAX_DIRECTORY_BYTES, readBrand, readText } from './operatorFiles.ts';
+import { missingTexts, readLanguages } from './ownWords.ts';
 import { DEFAULT_PORT, VARIABLES } from './variables.ts';
 
 /** Prefix of the public secret in docker-compose.yml. */
@@ -43,7 +46,11 @@ export interface DatabaseConfig {
 type Values = z.output<typeof ALL>;
 
 /** The server's environment and files. */
-export interface Config extends DatabaseConfig, ReturnType<typeof limitOf>, ReturnType<typeof readFiles> {
+export interface Config
+  extends DatabaseConfig,
+    ReturnType<typeof limitOf>,
+    Omit<ReturnType<typeof readFiles>, 'languages'> {
+  readonly languages: Languages;
   readonly warnings: readonly string[];
   readonly host: Values['HOST'];
   readonly port: number;
@@ -160,10 +167,13 @@ function systemUser(): string {
 /** Reads the server's environment. @throws {ConfigError} with every wrong variable and its allowed values */
 export function readConfig(environment: Environment = process.env): Config {
   const values = readValues(environment);
-  const { CATALOGUE, BRAND, DIRECTORY } = values;
+  const { languages: own, ...files } = readFiles(values, values.LANGUAGES);
+  const languages = own ?? languagesOf(new Map(), values.LANGUAGES);
   return {
     ...databaseConfig(values),
-    warnings: findMistyped(NAMES, environment),
+    ...files,
+    languages,
+    warnings: [...findMistyped(NAMES, environment), ...missingTexts(languages, files)],
     host: values.HOST,
     port: values.PORT,
     baseUrl: values.BASE_URL,
@@ -192,7 +202,6 @@ export function readConfig(environment: Environment = process.env): Config {
     requiresPaymentPassword: values.PAYMENT_PASSWORD === 'required',
     timeZone: values.TIME_ZONE,
     ...limitOf(values),
-    ...readFiles({ CATALOGUE, BRAND, DIRECTORY }),
   };
 }
 
@@ -222,11 +231,16 @@ function redacted(variable: string, value: unknown): unknown {
   return /^PGPASSWORD$|_TOKEN$|_SECRET$/.test(variable) && value !== null ? 'set' : value;
 }
 
-/** The contents of the operator's files, built in where none is given. @throws {ConfigError} with the mistakes of all */
-function readFiles(environment: Environment) {
+type Files = Partial<Record<'CATALOGUE' | 'BRAND' | 'DIRECTORY' | 'TEXTS', string | undefined>>;
+
+/**
+ * The contents of the operator's files, built in where none is given. @throws {ConfigError} with the mistakes of all
+ * @param tags of the offered languages; without them their texts are not read
+ */
+function readFiles(files: Files, tags?: readonly string[]) {
   const problems: string[] = [];
-  const read = <Content>(variable: string, readFile: (file: string) => Content) => {
-    const file = environment[variable];
+  const read = <Content>(variable: keyof Files, readFile: (file: string) => Content) => {
+    const file = files[variable];
     const place = `docs/operate/configuration.md#${variable.toLowerCase()}`;
     const worded = (problem: string) => `${variable} ${file}: ${problem}; see ${place}.`;
     return file === undefined
@@ -238,6 +252,7 @@ function readFiles(environment: Environment) {
     catalogue: read('CATALOGUE', (file) => parseCatalogue(readText(file))) ?? BUILT_IN_CATALOGUE,
     brand: read('BRAND', readBrand) ?? BUILT_IN_BRAND,
     directory: read('DIRECTORY', readDirectory) ?? EMPTY_DIRECTORY,
+    languages: tags && read('TEXTS', (folder) => readLanguages(folder, tags)),
   };
   if (problems.length > 0) throw new ConfigError(problems);
   return contents;
@@ -254,7 +269,7 @@ function combinedProblems(environment: Environment): string[] {
   const isSet = (name: string) => sourceOf(name, environment) !== 'default';
   const missing = (owner: string, ...needed: string[]) =>
     needed.filter((name) => !isSet(name)).map((name) => `${name} is required when ${owner} is set.`);
-  const problems = limitProblems(environment);
+  const problems = [...limitProblems(environment), ...languageProblems(environment)];
   const ports = [environment.PORT ?? DEFAULT_PORT, environment.METRICS_PORT, environment.ADMIN_PORT];
   for (const [at, port] of ports.entries())
     if (port && ports.indexOf(port) < at)
@@ -268,6 +283,15 @@ function combinedProblems(environment: Environment): string[] {
   if (environment.SECRETS?.includes(PUBLIC_SECRET) && isElsewhere(environment.BASE_URL))
     problems.push('SECRETS must be your own when BASE_URL is not localhost: run openssl rand -hex 32.');
   return problems;
+}
+
+/** The languages without a file. */
+function languageProblems({ TEXTS, LANGUAGES = '' }: Environment): string[] {
+  const tags = LANGUAGES.split(',').map((tag) => tag.trim());
+  const missing = tags.filter((tag) => LANGUAGE_TAG.test(tag) && !isBuiltIn(tag));
+  return TEXTS
+    ? []
+    : missing.map((tag) => `LANGUAGES has ${tag}, for which TEXTS must have a folder with ${tag}.json.`);
 }
 
 /** 3,000 of another currency may be much. */

@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { BUILT_IN_TAGS } from '../languages/languages.ts';
 import { DEFAULT_CODE_SECONDS, MAX_CODE_SECONDS } from '../rules/common/lifetimes.ts';
-import { CONNECTIONS, INSTANCES } from '../rules/common/limits.ts';
+import { CONNECTIONS, INSTANCES, MAX_LANGUAGES } from '../rules/common/limits.ts';
 import { parseCeiling } from '../rules/common/money.ts';
 import { isLoopback } from '../rules/common/network.ts';
+import { LANGUAGE_TAG } from '../rules/common/perLanguage.ts';
 import { findUnclearCharacter } from '../rules/common/text.ts';
 import { AddressError, parseAddresses } from '../store/database/databaseUrl.ts';
 
@@ -189,6 +191,19 @@ export const VARIABLES = {
     description: 'JSON file with the rights that are offered and their texts: [CATALOGUE](#catalogue)',
     unset: 'built in',
   }),
+  TEXTS: text.optional().meta({
+    description: 'folder of texts by language, such as `pt-BR.json`: [Your own words](words.md)',
+    unset: 'built in: en and ru',
+  }),
+  LANGUAGES: text
+    .transform(list)
+    .refine(
+      (tags) => tags.every((tag) => LANGUAGE_TAG.test(tag)) && new Set(tags).size === tags.length,
+      'must be language tags such as pt-BR,en, separated by commas',
+    )
+    .refine((tags) => tags.length <= MAX_LANGUAGES, `must be at most ${MAX_LANGUAGES} languages`)
+    .default([...BUILT_IN_TAGS])
+    .describe('languages of the pages, of which the first is the default'),
   BRAND: text.optional().meta({
     description: 'JSON file with name, logo, colours and support of the service: [BRAND](#brand)',
     unset: 'Assent; in trial mode, a fictional wallet',

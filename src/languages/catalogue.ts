@@ -1,40 +1,21 @@
 import { z } from 'zod';
 import { MAX_CUSTOM_RIGHTS } from '../rules/common/limits.ts';
 import { createLookAlikeIndex } from '../rules/common/lookAlike.ts';
-import { lazy } from '../rules/common/memoize.ts';
 import { FileError, parseJson, parseOperatorFile } from '../rules/common/operatorFile.ts';
-import {
-  eachLanguage,
-  LANGUAGES,
-  type Language,
-  type PerLanguage,
-  perLanguage,
-} from '../rules/common/perLanguage.ts';
-import {
-  BUILT_IN_RIGHTS,
-  type BuiltInRightName,
-  isRightName,
-  LIFTABLE,
-  type RightKind,
-} from '../rules/scope/rights.ts';
-import { TEXTS, withValues } from './languages.ts';
+import { type PerLanguage, perLanguage } from '../rules/common/perLanguage.ts';
+import { BUILT_IN_RIGHTS, isRightName, LIFTABLE, type RightKind } from '../rules/scope/rights.ts';
 
-/** A right on offer, with its sentence after "It will be able to"; `{target}` stands for the shop or account. */
-type OfferedRight = RightKind & { readonly text: PerLanguage };
+/** A right on offer. */
+export type OfferedRight = RightKind & {
+  /** The sentence after "It will be able to", where `{target}` stands for the shop or account; null for the built-in one. */
+  readonly text: PerLanguage | null;
+};
 
 export type Catalogue = ReadonlyMap<string, OfferedRight>;
 
 /** All rights of this API family. An operator's file (`CATALOGUE`) replaces it: it may offer fewer, and has rights of its own. */
 export const BUILT_IN_CATALOGUE: Catalogue = new Map(
-  [...BUILT_IN_RIGHTS].map(([name, kind]) => {
-    const textIn = (language: Language) =>
-      withValues(TEXTS[language].rights[name as BuiltInRightName], { target: '{target}' });
-    const text = lazy(() => eachLanguage(textIn));
-    return [
-      name,
-      Object.defineProperty({ ...kind }, 'text', { get: text, enumerable: true }) as OfferedRight,
-    ];
-  }),
+  [...BUILT_IN_RIGHTS].map(([name, kind]) => [name, { ...kind, text: null }]),
 );
 
 const NAME_RULE =
@@ -74,7 +55,7 @@ function schemaOf(name: string) {
   const kind = BUILT_IN_RIGHTS.get(name);
   const builtIn = name === 'money-source' ? SOURCES : SENTENCE.transform((text) => ({ text }));
   const schema = kind ? builtIn : isRightName(name) ? OWN : z.never(NAME_RULE);
-  return schema.transform((right, context): OfferedRight => {
+  return schema.transform((right, context) => {
     const offered = { lifts: [], ...right, ...kind };
     const parts = offered.names === undefined ? 1 : 2;
     const message =
@@ -86,16 +67,18 @@ function schemaOf(name: string) {
 }
 
 /** Checks what only the whole file shows. A part stands after its whole, so that there is no cycle. */
-function together(file: Readonly<Record<string, OfferedRight>>, context: z.RefinementCtx): Catalogue {
+function together(
+  file: Readonly<Record<string, OfferedRight & { text: PerLanguage }>>,
+  context: z.RefinementCtx,
+): Catalogue {
   const fail = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
-  const [rights, looks] = [new Map<string, OfferedRight>(), eachLanguage(createLookAlikeIndex)];
+  const [rights, looks] = [new Map<string, OfferedRight>(), createLookAlikeIndex()];
   for (const [name, right] of Object.entries(file)) {
     const isOwn = !BUILT_IN_RIGHTS.has(name);
-    for (const language of LANGUAGES) {
-      const [twin] = looks[language].like(right.text[language]);
-      if (isOwn && twin !== undefined) fail([name, 'text'], `looks like another right’s, “${twin}”`);
-      looks[language].add(right.text[language]);
-    }
+    const texts = Object.values(right.text);
+    const [twin] = texts.flatMap((text) => looks.like(text));
+    if (isOwn && twin !== undefined) fail([name, 'text'], `looks like another right’s, “${twin}”`);
+    for (const text of texts) looks.add(text);
     if (right.isPartOf !== undefined && isOwn && !rights.has(right.isPartOf))
       fail([name, 'part_of'], 'must be a right defined earlier in this file');
     rights.set(name, right);

@@ -9,8 +9,15 @@ const DECIMALS = {
 
 export type Formats = ReturnType<typeof formatsOf>;
 
-/** Numbers, amounts, days and lists in a language. @param tag BCP 47 @param currencyDisplay the readers' usual form */
-export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol') {
+/** Scripts that are written from right to left. */
+const RIGHT_TO_LEFT = ['Arab', 'Hebr', 'Thaa', 'Syrc', 'Nkoo', 'Adlm', 'Rohg'];
+
+/** Numbers, amounts, days and lists in a language. @param locale BCP 47 @param currencyDisplay the readers' usual form */
+export function formatsOf(locale: string, currencyDisplay: 'code' | 'symbol') {
+  // The digits in which sums are typed.
+  const tag = `${locale}-u-nu-latn`;
+  const { script = '' } = new Intl.Locale(locale).maximize();
+  const direction = RIGHT_TO_LEFT.includes(script) ? 'rtl' : 'ltr';
   const numbers = lazy(() => new Intl.NumberFormat(tag));
   const plurals = lazy(() => new Intl.PluralRules(tag));
   const plain = lazy(() => new Intl.NumberFormat(tag, { ...DECIMALS, useGrouping: false }));
@@ -27,6 +34,11 @@ export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol') {
   );
   const calendarIn = memoize((timeZone: string) => calendarOf(tag, timeZone));
   return {
+    direction,
+    /** The CLDR categories of numbers that the language has. */
+    pluralCategories: () => plurals().resolvedOptions().pluralCategories,
+    /** An address or the like, which is written from left to right everywhere. */
+    code: (text: string) => (direction === 'rtl' ? isolated(text) : text),
     number: (value: number) => numbers().format(value),
     /** The CLDR category of a number, such as `one` or `few`. */
     plural: (value: number) => plurals().select(value),

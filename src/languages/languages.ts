@@ -1,48 +1,147 @@
 import Negotiator from 'negotiator';
-import type { Sentences } from '../../views/texts/en.d.ts';
-import { lazy } from '../rules/common/memoize.ts';
-import { LANGUAGES, type Language, type PerLanguage } from '../rules/common/perLanguage.ts';
-import { formatsOf } from './formats.ts';
-import { readTexts } from './texts.ts';
+import { lazy, memoize } from '../rules/common/memoize.ts';
+import { FileError } from '../rules/common/operatorFile.ts';
+import type { PerLanguage } from '../rules/common/perLanguage.ts';
+import { inLanguage } from './foreign.ts';
+import { nestedTexts, parseTexts, readBuiltIn, type TextFile, type Texts } from './texts.ts';
 
-export { LANGUAGES, type Language };
+export type { Texts };
 
-/** What a language has beside its sentences. */
-const RULES = {
-  en: { formats: formatsOf('en-GB', 'code'), quotes: { open: '“', close: '”' } },
-  ru: { formats: formatsOf('ru', 'symbol'), quotes: { open: '«', close: '»' } },
-} satisfies PerLanguage<object>;
+/** The tags of the texts in `views/texts/`. */
+export const BUILT_IN_TAGS = ['en', 'ru'] as const;
 
-export type Texts = Sentences & (typeof RULES)[Language];
+const english = lazy(() => readBuiltIn('en'));
+const builtIn = memoize((tag: string) =>
+  tag === 'en' ? english() : readBuiltIn(tag, { english: english() }),
+);
 
-const english = lazy(() => readTexts('en', RULES.en.formats));
+const textsOfFile = memoize(nestedTexts);
 
-/** All texts for users, read on first use. English is the model: another language with other texts or values doesn't load. */
-export const TEXTS = {} as PerLanguage<Texts>;
-for (const language of LANGUAGES) {
-  const rules = RULES[language];
-  const file = () => (language === 'en' ? english() : readTexts(language, rules.formats, english()));
-  const texts = lazy(() => ({ ...(file().texts as Sentences), ...rules }));
-  Object.defineProperty(TEXTS, language, { enumerable: true, get: texts });
+/** The built-in texts, read on first use. Codes, JSON, commands and the log are in English, whatever an operator offers. */
+export const TEXTS = {} as Readonly<Record<(typeof BUILT_IN_TAGS)[number], Texts>>;
+for (const tag of BUILT_IN_TAGS)
+  Object.defineProperty(TEXTS, tag, { enumerable: true, get: () => textsOfFile(builtIn(tag)) });
+
+/** A language that pages are offered in. */
+export interface Language {
+  /** Its tag (BCP 47), such as `pt-BR`. */
+  readonly tag: string;
+  readonly texts: Texts;
+  /** Of the language of an operator's text that is not in this one. */
+  readonly defaultTag: string;
 }
+
+/** The languages that pages are offered in (`LANGUAGES`). */
+export class Languages {
+  readonly all: readonly Language[];
+  readonly #default: Language;
+  readonly #tags: readonly string[];
+
+  /** @param all the first is the default */
+  constructor(all: readonly [Language, ...Language[]]) {
+    [this.#default] = all;
+    this.all = all;
+    this.#tags = all.map(({ tag }) => tag);
+  }
+
+  /** Undefined for a language that is not offered. */
+  find(tag: string | null | undefined): Language | undefined {
+    return this.all.find((one) => one.tag === tag);
+  }
+
+  /** The language of the first of these tags that is near to one: Russian for ru-KZ. */
+  nearest(tags: readonly string[]): Language | undefined {
+    return this.find(tags.map((tag) => nearestTag(tag, this.#tags)).find((tag) => tag !== undefined));
+  }
+
+  /** The language that an `Accept-Language` header prefers (RFC 9110 section 12.5.4). */
+  readonly preferred = memoize((header: string): Language => {
+    const sent = header.length > 500 ? '' : header; // longer than any browser's
+    const accepted = new Negotiator({ headers: { 'accept-language': sent } }).languages();
+    return this.nearest(accepted) ?? this.#default;
+  });
+}
+
+/**
+ * The texts of an operator's folder by tag. @param files by tag; that of a built-in language may have single texts
+ * @throws {FileError} with a line for each fault
+ */
+export function readTextFiles(files: ReadonlyMap<string, string>): ReadonlyMap<string, TextFile> {
+  const faults: string[] = [];
+  const read = (tag: string, englishTexts: TextFile): TextFile => {
+    try {
+      const [language = ''] = tag.split('-'); // en-US differs from en in few texts
+      const own = isBuiltIn(language) ? builtIn(language) : undefined;
+      return parseTexts(files.get(tag) ?? '{}', tag, { english: englishTexts, own });
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error;
+      faults.push(...error.problems.map((problem) => `${tag}.json: ${problem}`));
+      return englishTexts;
+    }
+  };
+  const englishTexts = files.has('en') ? read('en', english()) : english();
+  const others = [...files.keys()].filter((tag) => tag !== 'en');
+  const texts = new Map([
+    ['en', englishTexts],
+    ...others.map((tag) => [tag, read(tag, englishTexts)] as const),
+  ]);
+  if (faults.length > 0) throw new FileError(faults);
+  return texts;
+}
+
+/** @param texts of the operator @param tags of the languages to offer, each built in or of the operator: the first is the default */
+export function languagesOf(texts: ReadonlyMap<string, TextFile>, tags: readonly string[]): Languages {
+  const [defaultTag = 'en'] = tags;
+  const offered = tags.map((tag) => ({
+    tag,
+    texts: textsOfFile(texts.get(tag) ?? builtIn(tag)),
+    defaultTag,
+  }));
+  return new Languages(offered as [Language, ...Language[]]);
+}
+
+export const isBuiltIn = (tag: string) => (BUILT_IN_TAGS as readonly string[]).includes(tag);
+
+/** Without an operator's settings. */
+export const BUILT_IN_LANGUAGES = lazy(() => languagesOf(new Map(), BUILT_IN_TAGS));
+
+/** An operator's text as a page shows it: marked, if it is in another language than the page. */
+export function textIn(text: PerLanguage, { tag, defaultTag }: Pick<Language, 'tag' | 'defaultTag'>): string {
+  const own = text[tag] ?? text[''];
+  if (own !== undefined) return own;
+  const tags = Object.keys(text);
+  const near = nearestTag(tag, tags);
+  const shown = near ?? nearestTag(defaultTag, tags) ?? tags[0] ?? '';
+  return near === undefined ? inLanguage(text[shown] ?? '', shown) : (text[shown] ?? '');
+}
+
+/** True if a text is not in a language, so that pages show another one. */
+export function lacks(text: PerLanguage, tag: string): boolean {
+  return text[''] === undefined && nearestTag(tag, Object.keys(text)) === undefined;
+}
+
+/**
+ * The nearest of some tags: by lookup (RFC 4647 section 3.4), or of another region. Another script is another language to its
+ * readers, so `zh` is not near to `zh-Hant`.
+ */
+function nearestTag(range: string, tags: readonly string[]): string | undefined {
+  const wanted = localeOf(range);
+  const near = tags.filter((tag) => wanted !== null && localeOf(tag)?.script === wanted.script);
+  const prefixes = near.filter((tag) => `${wanted?.tag}-`.startsWith(`${tag}-`));
+  return prefixes.sort((one, other) => other.length - one.length)[0] ?? near[0];
+}
+
+/** A tag in its canonical case, and its language with the script; null if it is not one. */
+const localeOf = memoize((tag: string) => {
+  try {
+    const { language, script } = new Intl.Locale(tag).maximize();
+    return { tag: new Intl.Locale(tag).baseName, script: `${language}-${script}` };
+  } catch {
+    return null;
+  }
+});
 
 /** A text that may have values. */
 export function withValues<Values>(text: string | ((values: Values) => string), values: Values): string {
   return typeof text === 'string' ? text : text(values);
-}
-
-export function isLanguage(tag: unknown): tag is Language {
-  return (LANGUAGES as readonly unknown[]).includes(tag);
-}
-
-/** The language that an `Accept-Language` header prefers (RFC 9110 section 12.5.4). */
-export function preferredLanguage(header = ''): Language {
-  const sent = header.length > 500 ? '' : header; // longer than any browser's
-  const accepted = new Negotiator({ headers: { 'accept-language': sent } }).languages();
-  return firstLanguage(accepted) ?? LANGUAGES[0];
-}
-
-/** The first supported one of these language tags: ru-KZ counts as Russian. */
-export function firstLanguage(tags: readonly string[]): Language | undefined {
-  return tags.map((tag) => tag.split('-', 1)[0]?.toLowerCase()).find(isLanguage);
 }

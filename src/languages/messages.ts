@@ -4,7 +4,17 @@ import { lazy } from '../rules/common/memoize.ts';
 import { type Formats, isolated } from './formats.ts';
 
 /** Makes a text of its values, by name. */
-type Sentence = (values: Readonly<Record<string, string | number>>) => string;
+export type Sentence = (values: Readonly<Record<string, string | number>>) => string;
+
+/** A parsed message of ICU MessageFormat. */
+export interface Message {
+  /** A function if the message has values. */
+  readonly text: string | Sentence;
+  /** Such as `{client} {days, number}`. */
+  readonly values: string;
+  /** Characters of its longest form, where a value counts as {@link VALUE_CHARACTERS}. */
+  readonly length: number;
+}
 
 /** Values in our own words. Every other one is a name, which is isolated. */
 const OWN_WORDS = new Set([
@@ -12,17 +22,52 @@ const OWN_WORDS = new Set([
   ...['most', 'number', 'system', 'target', 'time', 'title', 'wait', 'zone'],
 ]);
 
+/** In the order in which translators know them. */
+const CATEGORIES = ['zero', 'one', 'two', 'few', 'many'];
+
+const VALUE_CHARACTERS = 10;
+/** A plural may list the numbers of a category one by one, as `=1`. */
+const NUMBERS = Array.from({ length: 1_000 }, (_, number) => number);
+
 // On first use: most commands show no texts.
 const parser = lazy((): typeof icu => createRequire(import.meta.url)('@messageformat/parser'));
 
-/** Parses a message of ICU MessageFormat. @returns the text, and its values such as `{client} {days, number}` */
-export function parseMessage(message: string, formats: Formats) {
+/** @throws an error whose first line says what is wrong with the message */
+export function parseMessage(message: string, formats: Formats): Message {
   // A number stays on one line with the words around it.
   const unbroken = message.replaceAll(/(?<=#) (?=\p{L})|(?<=\p{L}) (?=#)/gu, '\u00a0');
   const names = new Set<string>();
-  const sentence = sentenceOf(parser().parse(unbroken), { formats, names, counted: '' });
+  const tokens = parser().parse(unbroken, { cardinal: [...formats.pluralCategories()] });
+  const sentence = sentenceOf(tokens, { formats, names, counted: '' });
   const values = [...names].sort().join(' ');
-  return { text: values === '' ? sentence({}) : sentence, values };
+  return { text: values === '' ? sentence({}) : sentence, values, length: lengthOf(tokens) };
+}
+
+/** The message with a case for each plural category of a language: a copy of its case “other”. */
+export function withPluralCategories(message: string, categories: readonly string[]): string {
+  const written = (tokens: readonly icu.Token[]): string => tokens.map(writtenToken).join('');
+  const writtenToken = (token: icu.Token): string => {
+    if (token.type === 'content') return token.value.replaceAll("'", "''").replaceAll(/[{}#]/g, "'$&'");
+    if (token.type === 'octothorpe') return '#';
+    if (!('cases' in token)) return `{${token.arg}${'key' in token ? `, ${token.key}` : ''}}`;
+    const cases = new Map(token.cases.map(({ key, tokens }) => [key, written(tokens)]));
+    const other = cases.get('other') ?? '';
+    cases.delete('other');
+    const needed =
+      token.type === 'plural' ? CATEGORIES.filter((one) => categories.includes(one) && !cases.has(one)) : [];
+    for (const category of needed) cases.set(category, other);
+    const all = [...cases, ['other', other]].map(([key, text]) => `${key} {${text}}`);
+    return `{${token.arg}, ${token.type}, ${all.join(' ')}}`;
+  };
+  return written(parser().parse(message));
+}
+
+function lengthOf(tokens: readonly icu.Token[]): number {
+  const lengths = tokens.map((token) => {
+    if (token.type === 'content') return token.value.length;
+    return 'cases' in token ? Math.max(...token.cases.map((one) => lengthOf(one.tokens))) : VALUE_CHARACTERS;
+  });
+  return lengths.reduce((sum, length) => sum + length, 0);
 }
 
 /** @param names of the values so far @param counted the one that `#` shows */
@@ -37,6 +82,7 @@ function partOf(token: Exclude<icu.Token, icu.Content>, place: Place): Sentence 
   const { formats, names, counted } = place;
   const name = 'arg' in token ? token.arg : counted;
   if (token.type === 'plural' && !token.pluralOffset) {
+    requireCategories(token, formats);
     const choose = casesOf(token, { ...place, counted: name });
     names.add(`{${name}, number}`);
     return (values) => choose(`=${values[name]}`, formats.plural(Number(values[name])))(values);
@@ -51,7 +97,9 @@ function partOf(token: Exclude<icu.Token, icu.Content>, place: Place): Sentence 
     return (values) => choose(String(values[name]))(values);
   }
   if (token.type !== 'argument') throw new Error(`must not have ${token.ctx.text}`);
-  return OWN_WORDS.has(name) ? (values) => String(values[name]) : (values) => isolated(String(values[name]));
+  // From right to left, sums and names of programs are of the other direction, too.
+  const isPlain = OWN_WORDS.has(name) && formats.direction === 'ltr';
+  return isPlain ? (values) => String(values[name]) : (values) => isolated(String(values[name]));
 }
 
 function casesOf({ arg, cases }: icu.Select, place: Place) {
@@ -59,4 +107,15 @@ function casesOf({ arg, cases }: icu.Select, place: Place) {
   const other = sentences.get('other');
   if (other === undefined) throw new Error(`must have a case “other” of {${arg}}`);
   return (exact: string, category = 'other') => sentences.get(exact) ?? sentences.get(category) ?? other;
+}
+
+/** Each category of the language (CLDR) needs its case, unless the cases list all of its numbers. */
+function requireCategories({ arg, cases }: icu.Select, { plural, pluralCategories }: Formats): void {
+  const keys = new Set(cases.map(({ key }) => key));
+  const isListed = (category: string) => {
+    const numbers = NUMBERS.filter((number) => plural(number) === category);
+    return numbers.length > 0 && numbers.every((number) => keys.has(`=${number}`));
+  };
+  const missing = pluralCategories().find((category) => !keys.has(category) && !isListed(category));
+  if (missing !== undefined) throw new Error(`must have a case “${missing}” of {${arg}}`);
 }

@@ -1,11 +1,11 @@
 import type { Limit } from '../rules/common/money.ts';
 import { type Directory, nameOfTarget } from '../rules/face/directory.ts';
 import { moneySources } from '../rules/scope/rightData.ts';
-import type { MoneySource } from '../rules/scope/rights.ts';
+import type { BuiltInRightName, MoneySource } from '../rules/scope/rights.ts';
 import { hasSpendingRight, type Right } from '../rules/scope/scope.ts';
 import { targetParts } from '../rules/scope/targetFormat.ts';
 import { BUILT_IN_CATALOGUE, type Catalogue } from './catalogue.ts';
-import type { Language, Texts } from './languages.ts';
+import { type Language, type Texts, textIn, withValues } from './languages.ts';
 
 export type DescribedRight = ReturnType<typeof describeRight>;
 
@@ -30,18 +30,19 @@ export function describeRights(rights: readonly Right[], locale: RightTexts): De
 export function namesOfSources(names: readonly MoneySource[], locale: RightTexts): string {
   const { catalogue, language, texts } = locale;
   const own = catalogue.get('money-source')?.sources;
-  return texts.formats.oneOf(names.map((name) => own?.[name][language] ?? texts.sources[name]));
+  return texts.formats.oneOf(names.map((name) => (own ? textIn(own[name], language) : texts.sources[name])));
 }
 
 /** One right: the application's permission and, if it spends, its limit. */
 export function describeRight(right: Right, locale: RightTexts) {
   const { limit } = right;
+  const name = nameOfTarget(locale.directory, right);
   const { before, target, after } = sentenceOf(right, locale);
   return {
     before,
     target,
     after,
-    targetName: nameOfTarget(locale.directory, right)?.[locale.language] ?? null,
+    targetName: name && textIn(name, locale.language),
     limit: limit === undefined ? null : describeLimit(limit, locale.texts),
     quotes: locale.texts.quotes,
     spending: limit !== undefined,
@@ -55,8 +56,10 @@ function sentenceOf(right: Right, locale: RightTexts) {
   const { catalogue, language, texts } = locale;
   const { name, type, sources } = right;
   // A grant may contain a right that the operator's catalogue no longer offers.
-  const offered = catalogue.get(name) ?? BUILT_IN_CATALOGUE.get(name);
-  const said = offered?.text[language] ?? texts.quotes.open + name + texts.quotes.close;
+  const own = catalogue.get(name)?.text;
+  const said = own
+    ? textIn(own, language)
+    : (builtInSentence(name, texts) ?? texts.quotes.open + name + texts.quotes.close);
   const sentence = right.target === undefined || said.includes('{target}') ? said : `${said} {target}`;
   const [before = '', after = ''] = sentence.split('{target}', 2);
   if (sources !== undefined)
@@ -65,6 +68,12 @@ function sentenceOf(right: Right, locale: RightTexts) {
   const isPlain = type === undefined || (type === 'account' && !BUILT_IN_CATALOGUE.has(name));
   const kind = isPlain ? '' : `${texts.targets[type]} `;
   return { before: before + kind, target: targetParts(right), after };
+}
+
+/** Undefined for a right that is not built in. */
+export function builtInSentence(name: string, { rights }: Texts): string | undefined {
+  if (!BUILT_IN_CATALOGUE.has(name)) return undefined;
+  return withValues(rights[name as BuiltInRightName], { target: '{target}' });
 }
 
 /** For example "At most RUB 3,000 in any 7 days". */

@@ -1,50 +1,156 @@
 import { readFileSync } from 'node:fs';
+import type { Sentences } from '../../views/texts/en.d.ts';
 import { FileError, parseJson } from '../rules/common/operatorFile.ts';
-import type { Formats } from './formats.ts';
-import { parseMessage } from './messages.ts';
+import { LANGUAGE_TAG } from '../rules/common/perLanguage.ts';
+import { inLanguage } from './foreign.ts';
+import { type Formats, formatsOf } from './formats.ts';
+import { type Message, parseMessage, withPluralCategories } from './messages.ts';
 
-/** A file's texts, and the values of each by its path, for example `{client}` of `signIn.forRequest`. */
-interface TextFile {
-  readonly texts: unknown;
-  readonly values: ReadonlyMap<string, string>;
+// A file of texts: messages of ICU MessageFormat in groups. Names with `@` are comments for translators, and two are about the
+// whole file: `fallback`, with which it may lack texts, and `currency`.
+
+/** A language's sentences and its formats of numbers, sums and days. */
+export type Texts = Sentences & { readonly formats: Formats };
+
+/** A file's messages by path, such as `signIn.title`. */
+export interface TextFile {
+  readonly formats: Formats;
+  readonly messages: ReadonlyMap<string, FileMessage>;
 }
 
-/** Reads a language's texts. @throws {FileError} as {@link parseTexts} does, each line with the file */
-export function readTexts(language: string, formats: Formats, model?: TextFile): TextFile {
-  const file = `views/texts/${language}.json`;
-  const json = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
-  try {
-    return parseTexts(json, formats, model);
-  } catch (error) {
-    throw error instanceof FileError ? new FileError(error.problems.map((one) => `${file}: ${one}`)) : error;
+interface FileMessage extends Message {
+  readonly names: readonly string[];
+  readonly source: string;
+  /** True for an English text in place of one that the file lacks. */
+  readonly isFallback?: boolean;
+}
+
+/** What a file is compared with: English, and the built-in texts of its own language, of which it may replace some. */
+interface Models {
+  readonly english: TextFile;
+  readonly own?: TextFile | undefined;
+}
+
+/** A translation needs more room than English, but not any. */
+const MAX_TIMES_ENGLISH = 3;
+const MIN_ROOM = 40;
+
+/** In Russian no word leads to the rights. */
+const MAY_BE_EMPTY = 'request.lead';
+
+/** Of HTML, control characters, and those that turn the direction of what follows. */
+const UNSUITABLE = /[<>\p{Cc}\u202a-\u202e\u2066-\u2069]/u;
+
+/** Reads the built-in texts of a language. */
+export function readBuiltIn(tag: string, models?: Models): TextFile {
+  const json = readFileSync(new URL(`../../views/texts/${tag}.json`, import.meta.url), 'utf8');
+  return parseTexts(json, tag, models);
+}
+
+/** @throws {FileError} with a line for each fault */
+export function parseTexts(json: string, tag: string, models?: Models): TextFile {
+  if (!isKnownLanguage(tag))
+    throw new FileError(['must be named after a language that CLDR knows, such as pt-BR.json']);
+  const { fallback, currency = 'code', ...groups } = Object(parseJson(json));
+  const faults: string[] = [];
+  if (fallback !== undefined && fallback !== 'en') faults.push('fallback must be "en"');
+  if (currency !== 'code' && currency !== 'symbol') faults.push('currency must be "code" or "symbol"');
+  const formats = formatsOf(tag === 'en' ? 'en-GB' : tag, currency === 'symbol' ? currency : 'code');
+  const messages = readMessages(groups, formats, models?.english, faults);
+  if (models !== undefined) complete(messages, models, fallback === 'en' ? formats : null, faults);
+  if (faults.length > 0) throw new FileError(faults);
+  return { formats, messages: messages as ReadonlyMap<string, FileMessage> };
+}
+
+type Messages = Map<string, FileMessage | null>;
+
+/** @returns null for a text with a fault */
+function readMessages(groups: unknown, formats: Formats, english: TextFile | undefined, faults: string[]) {
+  const messages: Messages = new Map();
+  for (const { names, source } of leavesOf(groups)) {
+    const path = names.join('.');
+    const model = english?.messages.get(path);
+    try {
+      if (english !== undefined && model === undefined) throw new Error('is not a text of Assent');
+      messages.set(path, { ...judged(path, source, formats, model), names, source });
+    } catch (error) {
+      messages.set(path, null);
+      faults.push(`${path} ${(error as Error).message.split('\n', 1)}`);
+    }
+  }
+  return messages;
+}
+
+/**
+ * Adds the texts that a file lacks: built-in ones, or English ones, where one that still is in English counts as lacking.
+ * @param fallback the file's formats if it may lack texts, else null
+ */
+function complete(messages: Messages, models: Models, fallback: Formats | null, faults: string[]): void {
+  for (const [path, english] of models.english.messages) {
+    const own = models.own?.messages.get(path);
+    const written = messages.get(path);
+    if (written === undefined && own !== undefined) messages.set(path, own);
+    else if (fallback && (written === undefined || isEnglish(written, english, fallback)))
+      messages.set(path, { ...english, text: inEnglish(english.text), isFallback: true });
+    else if (written === undefined) faults.push(`${path} is missing: “${english.source}” in English`);
   }
 }
 
-/** @param model of which `json` must have each text, with its values @throws {FileError} with a line for each fault */
-export function parseTexts(json: string, formats: Formats, model?: TextFile): TextFile {
-  const values = new Map<string, string>();
-  const faults: string[] = [];
-  const read = (one: unknown, names: readonly string[]): unknown => {
-    if (typeof one === 'object') {
-      // A name with `@` is a comment for translators.
-      const entries = Object.entries(Object(one)).filter(([name]) => !name.startsWith('@'));
-      return Object.fromEntries(entries.map(([name, text]) => [name, read(text, [...names, name])]));
+/** True for the canonical tag of a language whose plurals and formats are known. */
+export function isKnownLanguage(tag: string): boolean {
+  return LANGUAGE_TAG.test(tag) && Intl.PluralRules.supportedLocalesOf(tag).length > 0;
+}
+
+/** The texts in their groups. */
+export function nestedTexts({ formats, messages }: TextFile): Texts {
+  const root: Record<string, unknown> = { formats };
+  for (const { names, text } of messages.values()) {
+    let group = root;
+    for (const name of names.slice(0, -1)) {
+      group[name] ??= {};
+      group = group[name] as Record<string, unknown>;
     }
-    const path = names.join('.');
-    values.set(path, model?.values.get(path) ?? '');
-    try {
-      const message = parseMessage(String(one), formats);
-      values.set(path, message.values);
-      return message.text;
-    } catch (error) {
-      return void faults.push(`${path} ${(error as Error).message.split('\n', 1)}`);
-    }
-  };
-  const texts = read(parseJson(json), []);
-  for (const [path, wanted] of model?.values ?? [])
-    if (values.get(path) !== wanted) faults.push(`${path} must be a text with ${wanted || 'no values'}`);
-  for (const path of values.keys())
-    if (model?.values.has(path) === false) faults.push(`${path} is not in en.json`);
-  if (faults.length > 0) throw new FileError(faults);
-  return { texts, values };
+    group[names.at(-1) ?? ''] = text;
+  }
+  return root as unknown as Texts;
+}
+
+function isEnglish(
+  written: FileMessage | null,
+  { source }: FileMessage,
+  { pluralCategories }: Formats,
+): boolean {
+  return [source, withPluralCategories(source, pluralCategories())].includes(written?.source ?? '');
+}
+
+type Leaf = Pick<FileMessage, 'names' | 'source'>;
+
+function leavesOf(group: unknown, names: readonly string[] = []): Leaf[] {
+  if (!(group instanceof Object)) return [{ names, source: String(group) }];
+  const entries = Object.entries(group).filter(([name]) => !name.startsWith('@'));
+  return entries.flatMap(([name, one]) => leavesOf(one, [...names, name]));
+}
+
+/** @param english undefined for English itself @throws what is wrong with the text, after its path */
+function judged(path: string, source: string, formats: Formats, english: Message | undefined): Message {
+  const message = parseMessage(source, formats);
+  if (english === undefined) return message;
+  if (source.trim() === '' && path !== MAY_BE_EMPTY) throw new Error('must not be empty');
+  const [unsuitable] = UNSUITABLE.exec(source) ?? [];
+  if (unsuitable !== undefined) throw new Error(`must not have ${nameOf(unsuitable)}: texts are not HTML`);
+  if (message.values !== english.values)
+    throw new Error(`must be a text with ${english.values || 'no values'}`);
+  const room = Math.max(MIN_ROOM, english.length * MAX_TIMES_ENGLISH);
+  if (message.length > room)
+    throw new Error(`is too long for its place: ${message.length} characters, at most ${room}`);
+  return message;
+}
+
+function nameOf(character: string): string {
+  const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+  return /[<>]/.test(character) ? character : `U+${code}`;
+}
+
+function inEnglish(text: Message['text']): Message['text'] {
+  return typeof text === 'string' ? inLanguage(text, 'en') : (values) => inLanguage(text(values), 'en');
 }

@@ -26,13 +26,14 @@ describe('a message', () => {
   });
 
   it('chooses by a word, with another message inside', () => {
-    const message = '{day, select, never {never used} other {used {day}, {count, plural, other {# times}}}}';
+    const message =
+      '{day, select, never {never used} other {used {day}, {count, plural, one {# time} other {# times}}}}';
     expect(say(message, { day: 'never', count: 2 })).toBe('never used');
     expect(say(message, { day: '1 May', count: 2 })).toBe('used 1 May, 2␣times');
   });
 
   it('without values is a text', () => {
-    expect(parseMessage("The user’s '{name}'", en)).toEqual({ text: 'The user’s {name}', values: '' });
+    expect(parseMessage("The user’s '{name}'", en)).toMatchObject({ text: 'The user’s {name}', values: '' });
   });
 
   it.each([

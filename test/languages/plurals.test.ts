@@ -1,6 +1,7 @@
 import { describe, expect, it, type MockInstance, vi } from 'vitest';
-import { LANGUAGES, type Language, TEXTS } from '../../src/languages/languages.ts';
-import { readTexts } from '../../src/languages/texts.ts';
+import { BUILT_IN_TAGS, TEXTS } from '../../src/languages/languages.ts';
+import { readBuiltIn } from '../../src/languages/texts.ts';
+import type { BuiltInTag } from '../support/languages.ts';
 import { eachValue, leavesOf } from './leaves.ts';
 
 // Every text that changes with a number, in plurals.txt with the numbers that tell the forms of both languages apart.
@@ -8,7 +9,7 @@ import { eachValue, leavesOf } from './leaves.ts';
 
 const COUNTS = [1, 2, 5, 11, 21, 22, 101, 111];
 /** Numbers that take one form, by language: 21 and 101 count like 1 in Russian, 11 and 111 don't. */
-const SAME_FORM: Readonly<Record<Language, readonly (readonly number[])[]>> = {
+const SAME_FORM: Readonly<Record<BuiltInTag, readonly (readonly number[])[]>> = {
   en: [[2, 5, 11, 21, 22, 101, 111]],
   ru: [
     [21, 101],
@@ -17,7 +18,7 @@ const SAME_FORM: Readonly<Record<Language, readonly (readonly number[])[]>> = {
   ],
 };
 
-const plurals = LANGUAGES.flatMap((language) =>
+const plurals = BUILT_IN_TAGS.flatMap((language) =>
   pluralsOf(language).map((plural) => ({ language, ...plural })),
 );
 
@@ -53,12 +54,12 @@ describe('plural forms', () => {
 });
 
 /** The texts of a language that choose a form by a number, each with the text at a number. */
-function pluralsOf(language: Language) {
+function pluralsOf(language: BuiltInTag) {
   const select = vi.spyOn(Intl.PluralRules.prototype, 'select');
   try {
-    const { values } = readTexts(language, TEXTS[language].formats);
+    const { messages } = readBuiltIn(language);
     return leavesOf(TEXTS[language]).flatMap(({ path, text }) => {
-      const numbers = values.get(path)?.matchAll(/\{(\w+), number\}/g) ?? [];
+      const numbers = messages.get(path)?.values.matchAll(/\{(\w+), number\}/g) ?? [];
       return [...numbers].flatMap(([, number]) => {
         const at = (count: number) =>
           (text as (values: object) => string)(eachValue((name) => (name === number ? count : '…')));

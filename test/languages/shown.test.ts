@@ -1,8 +1,8 @@
 import * as cheerio from 'cheerio';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { LANGUAGES, TEXTS } from '../../src/languages/languages.ts';
+import { BUILT_IN_TAGS, TEXTS } from '../../src/languages/languages.ts';
 import type { Page } from '../pages/rendering.ts';
-import { statesOf } from '../pages/states.ts';
+import { PSEUDO_STATES, statesOf } from '../pages/states.ts';
 import { leavesOf } from './leaves.ts';
 
 // Every text is on a page of the samples: each state with a text has a sample. No page has words of another language.
@@ -14,7 +14,7 @@ const ON_NO_PAGE = ['password.hide', 'password.capsLock'];
 
 afterAll(() => void vi.restoreAllMocks());
 
-describe.each(LANGUAGES)('in %s', async (language) => {
+describe.each(BUILT_IN_TAGS)('in %s', async (language) => {
   const texts = leavesOf(TEXTS[language]).filter(
     ({ path }) => !path.startsWith('formats.') && !ON_NO_PAGE.includes(path),
   );
@@ -43,6 +43,13 @@ describe.each(LANGUAGES)('in %s', async (language) => {
       .map(({ name, html, page }) => [name, ownWords(html, language, page).match(foreign)] as const);
     expect(found.filter(([, words]) => words !== null)).toEqual([]);
   });
+});
+
+it('no page in a language of the operator’s has an English word, except names', () => {
+  const found = PSEUDO_STATES.filter(({ language, name }) => language === 'ar' && !name.includes('hostile'))
+    .map(({ name, html, page }) => [name, ownWords(html, 'ar', page).match(/[A-Za-z]{2,}/g)] as const)
+    .filter(([, words]) => words !== null);
+  expect(found).toEqual([]);
 });
 
 /** Assent's own words on a page, seen or heard. */

@@ -1,79 +1,130 @@
 import { describe, expect, it } from 'vitest';
 import { typesOfTexts } from '../../scripts/texts.mjs';
-import { TEXTS, type Texts } from '../../src/languages/languages.ts';
-import { parseTexts, readTexts } from '../../src/languages/texts.ts';
+import { markLanguages } from '../../src/languages/foreign.ts';
+import type { Texts } from '../../src/languages/languages.ts';
+import { nestedTexts, parseTexts } from '../../src/languages/texts.ts';
+import { FileError } from '../../src/rules/common/operatorFile.ts';
 import { read } from '../docs/checkout.ts';
-import { mistakesIn } from '../rules/refusal.ts';
 
 // The files of views/texts/: another language has what English has, and so have the calls in src.
-
-const { formats } = TEXTS.en;
 
 const ENGLISH = {
   '@signIn': 'For translators.',
   signIn: { title: 'Sign in to {service}', '@button': 'On a button.', button: 'Sign in' },
   wait: '{minutes, plural, one {# minute} other {# minutes}}',
 };
+const { signIn, wait } = ENGLISH;
+const english = parseTexts(JSON.stringify(ENGLISH), 'en');
 
 describe('a file of another language', () => {
-  const model = parseTexts(JSON.stringify(ENGLISH), formats);
-  const { signIn } = ENGLISH;
+  const GERMAN = { signIn: { title: 'Bei {service} anmelden', button: 'Anmelden' }, wait };
 
   it.each([
     ['is equal', ENGLISH, []],
-    ['has no comments', { ...ENGLISH, '@signIn': undefined }, []],
-    ['lacks a text', { ...ENGLISH, wait: undefined }, ['wait must be a text with {minutes, number}']],
+    ['has no comments', GERMAN, []],
+    ['lacks a text', { ...GERMAN, wait: undefined }, [`wait is missing: “${wait}” in English`]],
     [
       'has another text',
-      { ...ENGLISH, signIn: { ...signIn, forgot: '?' } },
-      ['signIn.forgot is not in en.json'],
+      { ...GERMAN, signIn: { ...signIn, forgot: '?' } },
+      ['signIn.forgot is not a text of Assent'],
     ],
+    ['misspells a value', titled('{servise}'), ['signIn.title must be a text with {service}']],
+    ['has HTML', titled('<b>{service}</b>'), ['signIn.title must not have <: texts are not HTML']],
     [
-      'misspells a value',
-      { ...ENGLISH, signIn: { ...signIn, title: '{servise}' } },
-      ['signIn.title must be a text with {service}'],
+      'turns the direction',
+      titled('\u202e{service}'),
+      ['signIn.title must not have U+202E: texts are not HTML'],
     ],
+    ['is empty', titled(' '), ['signIn.title must not be empty']],
     [
-      'has a value more',
-      { ...ENGLISH, signIn: { ...signIn, button: '{service}' } },
-      ['signIn.button must be a text with no values'],
+      'is long',
+      titled(`{service} ${'x'.repeat(10_000)}`),
+      [expect.stringMatching(/^signIn\.title is too long for its place: 10011 characters, at most \d\d$/)],
     ],
     [
       'takes a number for a word',
-      { ...ENGLISH, wait: '{minutes}' },
-      ['wait must be a text with {minutes, number}'],
-    ],
-    [
-      'has a text in place of a group',
-      { ...ENGLISH, signIn: 'Sign in' },
-      [
-        'signIn.title must be a text with {service}',
-        'signIn.button must be a text with no values',
-        'signIn is not in en.json',
-      ],
+      titled('{service, number}'),
+      ['signIn.title must be a text with {service}'],
     ],
     [
       'has a message that can’t be read',
-      { ...ENGLISH, signIn: { ...signIn, title: '{service' } },
+      titled('{service'),
       ['signIn.title Unexpected message end at line 1 col 9:'],
     ],
     [
-      'has a list',
-      [],
-      ['signIn.title', 'signIn.button', 'wait'].map((path) => expect.stringContaining(path)),
+      'has a value more',
+      { ...GERMAN, signIn: { ...signIn, button: '{service}' } },
+      ['signIn.button must be a text with no values'],
     ],
+    [
+      'has an unknown plural',
+      { ...GERMAN, wait: '{minutes, plural, few {#} other {#}}' },
+      [expect.stringMatching(/^wait .*few/)],
+    ],
+    [
+      'has a text in place of a group',
+      { ...GERMAN, signIn: 'Sign in' },
+      [
+        'signIn is not a text of Assent',
+        'signIn.title is missing: “Sign in to {service}” in English',
+        'signIn.button is missing: “Sign in” in English',
+      ],
+    ],
+    ['is a list', [], [expect.anything(), expect.anything(), expect.anything()]],
+    ['falls back to another language', { ...GERMAN, fallback: 'ru' }, ['fallback must be "en"']],
     ['is not JSON', '{', [expect.stringContaining('is not JSON')]],
+    ['has a name twice', '{"signIn":{"title":"1","title":"2"}}', ['has signIn.title twice']],
   ])('that %s has these faults', (_what, file, faults) => {
-    expect(mistakesIn(file, (json) => parseTexts(json, formats, model))).toEqual(faults);
+    const json = typeof file === 'string' ? file : JSON.stringify(file);
+    expect(faultsOf(() => parseTexts(json, 'de', { english }))).toEqual(faults);
   });
 
-  it('is named in each fault', () => {
-    const values = new Map([...readTexts('en', formats).values, ['signIn.new', '{client}']]);
-    expect(() => readTexts('ru', formats, { texts: {}, values })).toThrow(
-      'views/texts/ru.json: signIn.new must be a text with {client}',
+  function titled(title: string) {
+    return { ...GERMAN, signIn: { ...GERMAN.signIn, title } };
+  }
+
+  it.each(['english', 'en_US', 'x-klingon', 'EN', 'pt-br', 'qq'])('can’t be named %s', (tag) => {
+    expect(faultsOf(() => parseTexts('{}', tag, { english }))).toEqual([
+      'must be named after a language that CLDR knows, such as pt-BR.json',
+    ]);
+  });
+
+  it.each([
+    ['ru', 'one few other', 'many'],
+    ['ar', 'zero one two few other', 'many'],
+    ['pt-BR', 'one other', 'many'],
+  ])('in %s needs each plural category', (tag, cases, missing) => {
+    const text = `{minutes, plural, ${cases
+      .split(' ')
+      .map((name) => `${name} {#}`)
+      .join(' ')}}`;
+    const file = JSON.stringify({ ...GERMAN, wait: text });
+    expect(faultsOf(() => parseTexts(file, tag, { english }))).toEqual([
+      `wait must have a case “${missing}” of {minutes}`,
+    ]);
+  });
+
+  it('with a fallback may lack texts, which are English, as what was not translated', () => {
+    const file = JSON.stringify({ fallback: 'en', signIn: { title: signIn.title, button: 'Anmelden' } });
+    const texts = nestedTexts(parseTexts(file, 'de', { english })) as Texts;
+    expect(texts.signIn.button).toBe('Anmelden');
+    const shown = markLanguages(`<p>${texts.signIn.title({ service: 'Pay' })}</p>`);
+    expect(shown).toBe('<p><span lang="en" dir="ltr">Sign in to \u2068Pay\u2069</span></p>');
+    expect(markLanguages(`<input title="${texts.signIn.title({ service: 'Pay' })}">`)).toBe(
+      '<input title="Sign in to \u2068Pay\u2069">',
     );
   });
 });
+
+function faultsOf(read: () => unknown): readonly string[] {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof FileError) return error.problems;
+    throw error;
+  }
+  return [];
+}
 
 describe('the types', () => {
   it('in en.d.ts are those of en.json: `node scripts/texts.mjs` writes them', () => {

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { en as demoEn } from '../../demo/src/en.ts';
 import { ru as demoRu } from '../../demo/src/ru.ts';
-import { LANGUAGES, type Language, TEXTS } from '../../src/languages/languages.ts';
+import { BUILT_IN_TAGS, TEXTS } from '../../src/languages/languages.ts';
 import { MIN_PASSWORD_CHARACTERS } from '../../src/rules/common/limits.ts';
 import { files, read } from '../docs/checkout.ts';
+import type { BuiltInTag } from '../support/languages.ts';
 import { eachValue, leavesOf } from './leaves.ts';
 
 type Sentence = (...inside: unknown[]) => string;
@@ -32,15 +33,18 @@ const paths = leavesOf(demoEn)
   .filter((path) => !BY_TYPE.some((group) => path.startsWith(`${group}.`)));
 
 describe('the texts', () => {
-  it.each(LANGUAGES)('of %s put no quotation marks around inserted text that may close them', (language) => {
-    const quoting = leavesIn(language, 'OTHER').flatMap(({ path, said }) =>
-      /[“«][^”»]*OTHER/.test(said) ? [path] : [],
-    );
-    // These quote the service's name, which the operator chose.
-    expect(quoting).toEqual(language === 'ru' ? ['layout.passwordsHereOnly', 'signIn.title'] : []);
-  });
+  it.each(BUILT_IN_TAGS)(
+    'of %s put no quotation marks around inserted text that may close them',
+    (language) => {
+      const quoting = leavesIn(language, 'OTHER').flatMap(({ path, said }) =>
+        /[“«][^”»]*OTHER/.test(said) ? [path] : [],
+      );
+      // These quote the service's name, which the operator chose.
+      expect(quoting).toEqual(language === 'ru' ? ['layout.passwordsHereOnly', 'signIn.title'] : []);
+    },
+  );
 
-  it.each(LANGUAGES)('of %s say how many characters a password needs', (language) => {
+  it.each(BUILT_IN_TAGS)('of %s say how many characters a password needs', (language) => {
     const { rule, problems } = TEXTS[language].security;
     for (const text of [rule, problems.too_short])
       expect(text.match(/\d+/g)).toEqual([String(MIN_PASSWORD_CHARACTERS)]);
@@ -63,22 +67,25 @@ describe('the texts', () => {
     expect(words.trim()).not.toMatch(/\p{L}/u);
   });
 
-  it.each(LANGUAGES)('of %s are trimmed and not empty, and only names are in another script', (language) => {
-    for (const { path, said } of leavesIn(language, '…')) {
-      if (path === 'tag') continue;
-      expect(said.trim(), path).toBe(said);
-      // Russian has no word before a right.
-      if (path !== 'request.lead' || language !== 'ru') expect(said, path).not.toBe('');
-      // Russian texts have Latin letters in names and backquotes only.
-      const words = said.replaceAll(/`[^`]+`|Assent|IP|URL|UTC|cookie|Caps Lock|\{target\}/g, '');
-      if (language === 'ru') expect(words, path).not.toMatch(/[A-Za-z]/);
-      else expect(words, path).not.toMatch(/\p{Script=Cyrillic}/u);
-    }
-  });
+  it.each(BUILT_IN_TAGS)(
+    'of %s are trimmed and not empty, and only names are in another script',
+    (language) => {
+      for (const { path, said } of leavesIn(language, '…')) {
+        if (path === 'tag') continue;
+        expect(said.trim(), path).toBe(said);
+        // Russian has no word before a right.
+        if (path !== 'request.lead' || language !== 'ru') expect(said, path).not.toBe('');
+        // Russian texts have Latin letters in names and backquotes only.
+        const words = said.replaceAll(/`[^`]+`|Assent|IP|URL|UTC|cookie|Caps Lock|\{target\}/g, '');
+        if (language === 'ru') expect(words, path).not.toMatch(/[A-Za-z]/);
+        else expect(words, path).not.toMatch(/\p{Script=Cyrillic}/u);
+      }
+    },
+  );
 });
 
 /** Every text with one value in all its places. */
-function leavesIn(language: Language, value: string) {
+function leavesIn(language: BuiltInTag, value: string) {
   return CATALOGUES.flatMap(({ texts, say }) =>
     leavesOf(texts[language])
       .filter(({ path }) => !path.startsWith('formats.'))

@@ -1,8 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { parseLogo, readBrand } from '../../src/config/operatorFiles.ts';
 import { type Branding, brandingOf, FORM_SCRIPT } from '../../src/http/pages/look.ts';
+import { BUILT_IN_LANGUAGES } from '../../src/languages/languages.ts';
 import { type Brand, BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
 import { contentTypeOf, type Logo } from '../../src/rules/face/logo.ts';
+import { WITH_PSEUDO } from '../support/languages.ts';
 import { png } from '../support/pictures.ts';
 import { LOGOS_OF_SAMPLES } from './samples.ts';
 
@@ -40,8 +42,11 @@ export const LOOKS: Readonly<Record<string, Branding>> = Object.fromEntries(
 
 export const BUILT_IN_LOOK = lookOf(BUILT_IN_BRAND);
 
-function lookOf(brand: Brand): Branding {
-  return brandingOf({ brand, baseUrl: BASE_URL, provider: null });
+/** With a menu of languages. */
+export const MULTILINGUAL_LOOK = lookOf(BUILT_IN_BRAND, WITH_PSEUDO);
+
+function lookOf(brand: Brand, languages = BUILT_IN_LANGUAGES()): Branding {
+  return brandingOf({ brand, baseUrl: BASE_URL, provider: null, languages });
 }
 
 const assetAt = (path: string, contentType: string, body: Buffer) => [path, { contentType, body }] as const;

@@ -3,7 +3,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { it } from 'vitest';
-import { LANGUAGES, type Language } from '../../src/languages/languages.ts';
+import { BUILT_IN_TAGS } from '../../src/languages/languages.ts';
+import type { Tag } from '../support/languages.ts';
 import { ASSETS, LOOKS } from './looks.ts';
 import { openSite, type Site } from './site.ts';
 import { type State, statesOf } from './states.ts';
@@ -35,7 +36,7 @@ async function writeGallery(folder: string): Promise<void> {
     writeFileSync(join(folder, path), content);
   };
   for (const [path, { body }] of ASSETS) write(path, body);
-  for (const language of LANGUAGES) {
+  for (const language of BUILT_IN_TAGS) {
     for (const brand of Object.keys(LOOKS)) {
       for (const state of await statesOf(language, brand)) {
         for (const theme of THEMES)
@@ -64,7 +65,7 @@ function inTheme({ html }: State, theme: (typeof THEMES)[number]): string {
 
 async function indexPage(): Promise<string> {
   const names = (await statesOf('en', 'built-in')).map((state) => [state.name, fileOf(state)]);
-  const choices = { language: LANGUAGES, brand: Object.keys(LOOKS), theme: THEMES, states: names };
+  const choices = { language: BUILT_IN_TAGS, brand: Object.keys(LOOKS), theme: THEMES, states: names };
   const template = readFileSync(new URL('index.html', import.meta.url), 'utf8');
   return template.replace('{/* choices */}', () => JSON.stringify(choices).replaceAll('<', '\\u003c'));
 }
@@ -79,8 +80,8 @@ const PHONE = { width: 390, height: 844 };
 
 /** Writes the pictures that README.md shows, `pages-en.png` and `pages-en-dark.png`, and one of each other language. */
 async function takePictures(site: Site, folder: string): Promise<void> {
-  const light = LANGUAGES.map((language) => [language, 'light'] as const);
-  for (const [language, colorScheme] of [...light, [LANGUAGES[0], 'dark'] as const]) {
+  const light = BUILT_IN_TAGS.map((language) => [language, 'light'] as const);
+  for (const [language, colorScheme] of [...light, [BUILT_IN_TAGS[0], 'dark'] as const]) {
     const page = await site.open({ colorScheme, viewport: PHONE });
     const shots = await takeShots(site, page, language);
     const file = `pages-${language}${colorScheme === 'dark' ? '-dark' : ''}.png`;
@@ -89,7 +90,7 @@ async function takePictures(site: Site, folder: string): Promise<void> {
   }
 }
 
-async function takeShots(site: Site, page: Page, language: Language): Promise<Buffer[]> {
+async function takeShots(site: Site, page: Page, language: Tag): Promise<Buffer[]> {
   const shots: Buffer[] = [];
   for (const { name, part } of SHOTS) {
     const state = (await statesOf(language, 'trial')).find((one) => one.name === name);

@@ -21,19 +21,22 @@ export function overflowing(): string[] {
 
 /** Words of ours that go on in the next line without a hyphen. Names and targets are others' words, and may. */
 export function brokenWords(): string[] {
-  const MAX_CHARACTERS = 24; // a longer one has no place on a small screen
+  const MAX_CHARACTERS = 24; // a longer one has no place on a small screen, and neither has a long sum with its currency
   const broken: string[] = [];
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
     if (!text.parentElement?.checkVisibility() || text.parentElement.closest('bdi, code, footer p, style'))
       continue;
-    for (const { 0: word, index } of (text.textContent ?? '').matchAll(/\p{L}+/gu)) {
+    for (const { 0: word, index } of (text.textContent ?? '').matchAll(
+      /(?<!\d\u00a0\u200f?\p{L}*)\p{L}+/gu,
+    )) {
       if (word.length > MAX_CHARACTERS) continue;
       const range = document.createRange();
       range.setStart(text, index);
       range.setEnd(text, index + word.length);
       const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
-      if (lines.size > 1) broken.push(`breaks the word ${word}`);
+      if (lines.size > 1)
+        broken.push(`breaks the word ${word}: ${text.parentElement.outerHTML.slice(0, 100)}`);
     }
   }
   return broken;

@@ -1,14 +1,14 @@
 import * as cheerio from 'cheerio';
 import { describe, expect, it } from 'vitest';
 import { FORM_SCRIPT } from '../../src/http/pages/look.ts';
-import { LANGUAGES } from '../../src/languages/languages.ts';
+import { BUILT_IN_TAGS } from '../../src/languages/languages.ts';
 import { BASE_URL, BUILT_IN_LOOK, FULL_BRAND, LOOKS } from './looks.ts';
 import { headersOf, ownValuesOf, type Page, renderPage, renderShared } from './rendering.ts';
 import { pageSamplesIn } from './samples.ts';
 import { WAY_BACK } from './states.ts';
 
 const HELPING = LOOKS.full ?? BUILT_IN_LOOK;
-const pages = LANGUAGES.flatMap((language) =>
+const pages = BUILT_IN_TAGS.flatMap((language) =>
   Object.entries(pageSamplesIn(language)).map(([name, page]) => [language, name, page] as const),
 );
 
@@ -43,7 +43,7 @@ describe.each(pages)('in %s the page sample "%s"', async (language, _name, page)
     expect($('main').attr('data-page')).toBe(page.name);
     expect($('html').attr('lang')).toBe(language);
     for (const attribute of ['value', 'lang'])
-      expect(valuesOf($, 'header form button[name=language]', attribute)).toEqual(LANGUAGES);
+      expect(valuesOf($, 'header form button[name=language]', attribute)).toEqual(BUILT_IN_TAGS);
     expect($('.languages [aria-current]').attr('value')).toBe(language);
     expect($('body').text()).not.toMatch(/undefined|\[object|NaN|\{target\}/);
   });

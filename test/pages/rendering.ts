@@ -13,7 +13,8 @@ import type { Page as PageOf } from '../../src/http/pages/page.ts';
 import { RECEIPT_PAGE } from '../../src/http/pages/receiptPage.ts';
 import { SIGN_IN_PAGE } from '../../src/http/pages/signInPage.ts';
 import { addViews, dataFor, pageHeaders, pageText } from '../../src/http/pages/views.ts';
-import type { Language } from '../../src/languages/languages.ts';
+import { markLanguages } from '../../src/languages/foreign.ts';
+import { languageOf, type Tag } from '../support/languages.ts';
 
 // Pages without a server around them.
 
@@ -44,12 +45,14 @@ await addViews(app);
 
 export const ownValuesOf = ({ name }: Page): readonly string[] => PAGES[name].ownValues ?? [];
 
-export const renderPage = (page: Page, language: Language, branding: Branding, wayBack: string) =>
-  app.view(`@${page.name}`, dataFor(PAGES[page.name], page, language, branding, wayBack));
+export async function renderPage(page: Page, language: Tag, branding: Branding, wayBack: string) {
+  const data = dataFor(PAGES[page.name], page, languageOf(language), branding, wayBack);
+  return markLanguages(await app.view(`@${page.name}`, data));
+}
 
 /** A page as it is sent, from the pieces of `branding` if they are there. */
-export const renderShared = async (page: Page, language: Language, branding: Branding, wayBack: string) =>
-  pageText(app, PAGES[page.name], page, language, branding, wayBack);
+export const renderShared = async (page: Page, language: Tag, branding: Branding, wayBack: string) =>
+  pageText(app, PAGES[page.name], page, languageOf(language), branding, wayBack);
 
-export const headersOf = (page: Page, language: Language, branding: Branding) =>
-  pageHeaders(PAGES[page.name], page, language, branding);
+export const headersOf = (page: Page, language: Tag, branding: Branding) =>
+  pageHeaders(PAGES[page.name], page, languageOf(language), branding);

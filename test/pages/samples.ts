@@ -13,7 +13,7 @@ import { describeEvent } from '../../src/http/pages/account/historyPage.ts';
 import { describeSessions } from '../../src/http/pages/account/securityPage.ts';
 import { describeRequest, type typedLimits } from '../../src/http/pages/consentPage.ts';
 import { BUILT_IN_CATALOGUE, type Catalogue } from '../../src/languages/catalogue.ts';
-import { type Language, TEXTS, withValues } from '../../src/languages/languages.ts';
+import { withValues } from '../../src/languages/languages.ts';
 import { BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
 import { parseDirectory } from '../../src/rules/face/directory.ts';
 import type { Logo } from '../../src/rules/face/logo.ts';
@@ -21,6 +21,7 @@ import { type Client, logoPath } from '../../src/rules/request/client.ts';
 import { hasSpendingRight } from '../../src/rules/scope/scope.ts';
 import { parseScope } from '../rules/rubles.ts';
 import { requestOf } from '../support/flow.ts';
+import { languageOf, type Tag } from '../support/languages.ts';
 import { svg } from '../support/pictures.ts';
 import { deadEndSamples, errorSample, noticeSample } from './deadEnds.ts';
 import type { Page } from './rendering.ts';
@@ -211,9 +212,9 @@ function eventOf(kind: HistoryKind, changes: Partial<HistoryEvent>): HistoryEven
   };
 }
 
-export function pageSamplesIn(language: Language): Record<string, Page> {
-  const texts = TEXTS[language];
-  const words = { ...OPERATORS, language, texts };
+export function pageSamplesIn(language: Tag): Record<string, Page> {
+  const { texts } = languageOf(language);
+  const words = { ...OPERATORS, language: languageOf(language), texts };
   const asker = (client: Partial<Client> = {}) => describeClient({ ...CLIENT, ...client }, words);
 
   const signIn = like<Page<'sign-in'>>({

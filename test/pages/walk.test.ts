@@ -1,10 +1,11 @@
 import { readdirSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LANGUAGES, type Language } from '../../src/languages/languages.ts';
+import { BUILT_IN_TAGS } from '../../src/languages/languages.ts';
+import { PSEUDO_TAGS, type Tag } from '../support/languages.ts';
 import { CHECKS, DESKTOP, resize } from './checks.ts';
 import { openSite, type Site } from './site.ts';
-import { ALL_STATES, type State, titleOf } from './states.ts';
+import { ALL_STATES, PSEUDO_STATES, type State, titleOf } from './states.ts';
 
 // One walk over every state in a browser, in each language: what CHECKS finds, and what a screen reader does. In English that is
 // in outlines/, a file for each page; the other languages have the same structure.
@@ -38,15 +39,15 @@ interface Walk {
   outlinesOf(page: string): Outline[];
 }
 
-const walks = new Map<Language, Promise<Walk>>();
-function walkIn(language: Language): Promise<Walk> {
+const walks = new Map<Tag, Promise<Walk>>();
+function walkIn(language: Tag): Promise<Walk> {
   const walk = walks.get(language) ?? takeWalk(language);
   walks.set(language, walk);
   return walk;
 }
 
-async function takeWalk(language: Language): Promise<Walk> {
-  const states = ALL_STATES.filter((state) => state.language === language);
+async function takeWalk(language: Tag): Promise<Walk> {
+  const states = [...ALL_STATES, ...PSEUDO_STATES].filter((state) => state.language === language);
   const problems = new Map(Object.keys(CHECKS).map((check) => [check, [] as string[]]));
   /** By state: of its head and foot, and of what is between. */
   const [edges, mains] = [new Map<State, string[]>(), new Map<State, string[]>()];
@@ -67,7 +68,7 @@ async function takeWalk(language: Language): Promise<Walk> {
   return { problems, complaints, outlinesOf };
 }
 
-describe.each(LANGUAGES)('in %s', (language) => {
+describe.each([...BUILT_IN_TAGS, ...PSEUDO_TAGS])('in %s', (language) => {
   let walk: Walk;
   beforeAll(async () => {
     walk = await walkIn(language);
@@ -91,12 +92,12 @@ it.each(PAGES)(
   WALK_MS,
 );
 
-async function structureIn(language: Language) {
+async function structureIn(language: Tag) {
   const { outlinesOf } = await walkIn(language);
   return PAGES.map((page) => [page, outlinesOf(page).map(withoutTexts)]);
 }
 
-it.each(LANGUAGES.filter((language) => language !== 'en'))(
+it.each(BUILT_IN_TAGS.filter((language) => language !== 'en'))(
   'the outlines of all pages have the same structure in %s as in English',
   async (language) => {
     expect(await structureIn(language)).toEqual(await structureIn('en'));

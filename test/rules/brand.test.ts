@@ -62,21 +62,21 @@ describe('a brand', () => {
   it('is read with all its fields', () => {
     const { logo, legal, ...others } = COMPLETE;
     const json = JSON.stringify(COMPLETE);
-    expect(parseBrand(json)).toEqual({ ...others, legal: { en: legal, ru: legal } });
+    expect(parseBrand(json)).toEqual({ ...others, legal: { '': legal } });
     expect(logoNameIn(json)).toBe(logo);
   });
 
   it('needs only a name; one text serves as the name in each language', () => {
     const nothing = { accent: null, support: null, legal: null };
-    expect(parseBrand('{"name":"Pay"}')).toEqual({ name: { en: 'Pay', ru: 'Pay' }, ...nothing });
+    expect(parseBrand('{"name":"Pay"}')).toEqual({ name: { '': 'Pay' }, ...nothing });
     const { support } = parseBrand('{"name":"Pay","support":{"phone":"112"}}');
     expect(support).toEqual({ url: null, phone: '112', email: null, password: null });
-    expect(BUILT_IN_BRAND).toMatchObject({ name: { en: 'Assent' }, ...nothing });
+    expect(BUILT_IN_BRAND).toMatchObject({ name: { '': 'Assent' }, ...nothing });
   });
 
   it('is refused with a line for each mistake', () => {
     const wrong = {
-      name: { en: 'Pay', de: 'Zahl' },
+      name: { en: 'Pay', german: 'Zahl', ru: 7 },
       logo: 7,
       colour: '#000000',
       accent: { light: 'green' },
@@ -87,9 +87,9 @@ describe('a brand', () => {
       'accent.dark must be a colour such as #0b5e4a',
       'accent.light must be a colour such as #0b5e4a',
       'colour is unknown',
-      'legal must be a string, or an object with a string for each of en and ru',
+      'legal must be a string, or an object with a string for each language, such as en',
       'logo must be the path of an SVG or PNG file',
-      'name.de is unknown',
+      'name.german is not a language tag, such as en or pt-BR',
       'name.ru must be a string',
       'support.fax is unknown',
       'support.password must be https://, a host and at most 500 visible ASCII characters',
@@ -102,10 +102,10 @@ describe('a brand', () => {
     ['{', /^is not JSON: /],
     ['[]', 'must be an object with a name'],
     ['null', 'must be an object with a name'],
-    ['{}', 'name must be a string, or an object with a string for each of en and ru'],
-    [{ name: '' }, 'name.en must have 1 to 40 characters'],
-    [{ name: 'x'.repeat(41) }, 'name.en must have 1 to 40 characters'],
-    [{ name: 'Pay\u200b' }, 'name.en has U+200B at character 4: only visible characters are allowed'],
+    ['{}', 'name must be a string, or an object with a string for each language, such as en'],
+    [{ name: '' }, 'name must have 1 to 40 characters'],
+    [{ name: 'x'.repeat(41) }, 'name must have 1 to 40 characters'],
+    [{ name: 'Pay\u200b' }, 'name has U+200B at character 4: only visible characters are allowed'],
     [{ name: 'x', support: {} }, 'support must have a url, a phone or an email'],
     [{ name: 'x', support: { password: 'https://x' } }, 'support must have a url, a phone or an email'],
     [{ name: 'x', support: 'https://x' }, 'support must be an object with url, phone or email'],
@@ -113,7 +113,7 @@ describe('a brand', () => {
     [{ name: 'x', support: { url: 'javascript:alert(1)' } }, /^support\.url must be https/],
     [{ name: 'x', support: { email: 'help' } }, /^support\.email must be an email address/],
     [{ name: 'x', accent: '#000000' }, 'accent must be an object with light and dark'],
-    [{ name: 'x', legal: 'y'.repeat(301) }, 'legal.en must have 1 to 300 characters'],
+    [{ name: 'x', legal: 'y'.repeat(301) }, 'legal must have 1 to 300 characters'],
   ])('is refused: %j', (file, problem) => {
     const said = problems(file);
     expect(said[0]).toEqual(typeof problem === 'string' ? problem : expect.stringMatching(problem));

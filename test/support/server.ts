@@ -6,6 +6,7 @@ import type { Context } from '../../src/flows/common/context.ts';
 import { openProvider, type ProviderSettings } from '../../src/flows/common/provider.ts';
 import { buildApp, type Dependencies } from '../../src/http/app.ts';
 import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
+import { BUILT_IN_LANGUAGES } from '../../src/languages/languages.ts';
 import { drain } from '../../src/listener/draining.ts';
 import { listenAt, resolveHost } from '../../src/listener/listen.ts';
 import type { Caller } from '../../src/rules/common/caller.ts';
@@ -85,6 +86,7 @@ export async function startServer({
     keyRing: new KeyRing(secrets),
     baseUrl: address,
     brand: BUILT_IN_BRAND,
+    languages: BUILT_IN_LANGUAGES(),
     ...BUILT_IN_OFFER,
     catalogue: BUILT_IN_CATALOGUE,
     ...offer,

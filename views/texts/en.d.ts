@@ -7,6 +7,10 @@ type With<Names extends string, Numbers extends string = never> = (
 
 export interface Sentences {
   readonly ownName: string;
+  readonly quotes: {
+    readonly open: string;
+    readonly close: string;
+  };
   readonly layout: {
     readonly passwordsHereOnly: With<'service' | 'address'>;
     readonly hereOnly: With<'address'>;

@@ -14,6 +14,7 @@ import { approveGrant, findApproval, type Proof } from '../../store/authorize/ap
 import { rejectGrant } from '../../store/authorize/rejections.ts';
 import type { Context } from '../common/context.ts';
 import { contentOf } from '../common/signedForm.ts';
+import { textDigestOf } from '../common/textDigest.ts';
 import { PAYMENT_DETAILS } from '../signIn/provider/answer.ts';
 import type { Choice, PendingAuthorization, VerifiedDecision } from './decisionForms.ts';
 import * as forms from './decisionForms.ts';
@@ -147,7 +148,7 @@ export async function findReceipt(
   if (decided === null) return null;
   const location = decided.isUsable ? locationOf(context, authorizationRequest, 'allow', code) : null;
   // In other words than the user's decision had, they would be told wrongly.
-  const isAsSaid = pressed.textDigest === forms.textDigestOf(context, authorizationRequest);
+  const isAsSaid = pressed.textDigest === textDigestOf(context, authorizationRequest);
   return { choice: 'allow', rights: isAsSaid ? rights : [], location, isLive: decided.isLive, ...until };
 }
 

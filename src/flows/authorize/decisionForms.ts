@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { memoize } from '../../rules/common/memoize.ts';
-import { nameOfTarget } from '../../rules/face/directory.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
-import { formatScope, keptScope, type Right } from '../../rules/scope/scope.ts';
+import { formatScope } from '../../rules/scope/scope.ts';
 import { lowerableLimits, lowerLimits } from '../../rules/spending/lowering.ts';
-import { type Digest, hexOf, sha256 } from '../../secrets/digest.ts';
+import type { Digest } from '../../secrets/digest.ts';
 import { deriveGrantId } from '../../secrets/tokens.ts';
 import type { Session } from '../../store/common/sessions.ts';
 import type { Context } from '../common/context.ts';
 import { type FormBinding, signForm, verifyForm } from '../common/signedForm.ts';
+import { textDigestOf } from '../common/textDigest.ts';
 
 /** A checked request without the signed-in user's answer. */
 export interface PendingAuthorization {
@@ -64,18 +63,6 @@ export function decisionForm(
   const subject = [session.user.userId, grantIdOf(pending), client.revision, canonicalQuery, ...completed];
   return { action, owner: session, subject };
 }
-
-const textDigestsIn = memoize(({ catalogue, directory, currency }: Context) =>
-  memoize((scope: string) => {
-    const textsOfRight = (right: Right) => [catalogue.get(right.name), nameOfTarget(directory, right)];
-    const said = keptScope(scope, currency).map(textsOfRight);
-    return hexOf(sha256(JSON.stringify([currency, catalogue.get('money-source'), said])));
-  }),
-);
-
-/** A digest of what pages say of a request's rights, in all languages: until the answer, another server's settings may differ. */
-export const textDigestOf = (context: Context, { scope }: AuthorizationRequest): string =>
-  textDigestsIn(context)(scope);
 
 /** The token of a consent page: each page has its own. */
 export function createDecisionToken(

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Catalogue } from '../../languages/catalogue.ts';
+import type { Languages } from '../../languages/languages.ts';
 import type { Brand } from '../../rules/face/brand.ts';
 import type { Directory } from '../../rules/face/directory.ts';
 import type { Offer } from '../../rules/request/scopeRules.ts';
@@ -15,6 +16,7 @@ export interface Context extends Offer {
   readonly catalogue: Catalogue;
   readonly directory: Directory;
   readonly brand: Brand;
+  readonly languages: Languages;
   /** IANA name of the zone for days and times on pages. */
   readonly timeZone: string;
   /** Less than a minute (contract section 8). */

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { WARNING_DAYS } from '../../flows/account/warnings.ts';
-import { isLanguage, type Language } from '../../languages/languages.ts';
+import type { Language, Languages } from '../../languages/languages.ts';
 import { KNOWN_DEVICE_SECONDS, PROVIDER_SIGN_IN_MS } from '../../rules/common/lifetimes.ts';
 import { isHttps } from '../../rules/common/network.ts';
 
@@ -36,10 +36,9 @@ export function readCookie({ cookies, server }: FastifyRequest, cookie: Cookie):
 /** All of them that matter at a sign-in. */
 export function readCookies(request: FastifyRequest) {
   const read = (cookie: Cookie) => readCookie(request, cookie);
-  const language = read('language');
   return {
     /** Only if chosen in this browser. */
-    language: isLanguage(language) ? language : null,
+    language: languageChosen(request)?.tag ?? null,
     session: read('session'),
     preLogin: read('preLogin'),
     device: read('device'),
@@ -102,17 +101,19 @@ function wireName({ context }: FastifyInstance, cookie: Cookie): string {
   return (isHttps(context.baseUrl) ? HOST_PREFIX : PREFIX) + COOKIES[cookie].name;
 }
 
-const LANGUAGE = new RegExp(`(?:^|; *)(?:${HOST_PREFIX}|${PREFIX})${COOKIES.language.name}=(\\w+)`);
+const LANGUAGE = new RegExp(`(?:^|; *)(?:${HOST_PREFIX}|${PREFIX})${COOKIES.language.name}=([\\w-]+)`);
 
 /** From the header, under either name: unknown paths have a page language too. Null for an unsupported one. */
-export function languageIn({ cookie }: IncomingHttpHeaders): Language | null {
-  const tag = LANGUAGE.exec(cookie ?? '')?.[1];
-  return isLanguage(tag) ? tag : null;
+export function languageIn({ cookie }: IncomingHttpHeaders, languages: Languages): Language | null {
+  return languages.find(LANGUAGE.exec(cookie ?? '')?.[1]) ?? null;
 }
+
+const languageChosen = (request: FastifyRequest) =>
+  request.server.context.languages.find(readCookie(request, 'language'));
 
 /** A language that a user brought from another browser must not affect this browser's next user. */
 export function forgetKeptLanguage(reply: FastifyReply): void {
-  const { headers } = reply.request;
-  if (languageIn(headers) !== null && !isLanguage(readCookie(reply.request, 'language')))
+  const { request, server } = reply;
+  if (languageIn(request.headers, server.context.languages) !== null && !languageChosen(request))
     clearCookie(reply, 'language');
 }

@@ -1,30 +1,32 @@
 import type { FastifyRequest } from 'fastify';
-import { firstLanguage, type Language, preferredLanguage, TEXTS } from '../../languages/languages.ts';
+import type { Language } from '../../languages/languages.ts';
 import { AUTHORIZATION_PARAMETERS } from '../../rules/request/authorizationRequest.ts';
 import { Parameters } from '../../rules/request/parameters.ts';
 import { bodyParameters, queryParameters } from '../request/parameters.ts';
 import { languageIn } from './cookies.ts';
 
-type Sent = Pick<FastifyRequest, 'headers'> & Partial<Pick<FastifyRequest, 'raw' | 'body'>>;
+type Sent = Pick<FastifyRequest, 'headers' | 'server'> & Partial<Pick<FastifyRequest, 'raw' | 'body'>>;
 
 /** The user's earlier choice, here or in another browser; else the application's wish; else the browser's preference. */
 export function languageOf(request: Sent): Language {
   const { headers } = request;
-  return languageIn(headers) ?? askedLanguage(request) ?? preferredLanguage(headers['accept-language']);
+  const { languages } = request.server.context;
+  const { 'accept-language': accepted = '' } = headers;
+  return languageIn(headers, languages) ?? askedLanguage(request) ?? languages.preferred(accepted);
 }
 
 /** By `ui_locales` (OpenID Connect Core 1.0, section 3.1.2.1) of the request or of the form's request. */
-function askedLanguage({ raw, body }: Sent): Language | undefined {
+function askedLanguage({ raw, body, server }: Sent): Language | undefined {
   const form = body instanceof Parameters ? body.only(['ui_locales', 'request']) : '';
   const sent = `${form}&${raw?.url?.replace(/^[^?]*\??/, '')}`;
   if (!sent.includes('ui_locales')) return undefined; // usually
   const fields = new URLSearchParams(sent);
   const tags = fields.get('ui_locales') ?? new URLSearchParams(fields.get('request') ?? '').get('ui_locales');
-  return firstLanguage(tags?.split(' ') ?? []);
+  return server.context.languages.nearest(tags?.split(' ') ?? []);
 }
 
 export function textsOf(request: FastifyRequest) {
-  return TEXTS[languageOf(request)];
+  return languageOf(request).texts;
 }
 
 /** The page of a signed-in user without a request. */

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Context } from '../../flows/common/context.ts';
-import { TEXTS, type Texts } from '../../languages/languages.ts';
+import type { Texts } from '../../languages/languages.ts';
 import type { RightTexts } from '../../languages/rights.ts';
 import { memoize } from '../../rules/common/memoize.ts';
 import { ACCOUNT, languageOf } from '../browser/language.ts';
@@ -11,7 +11,7 @@ export interface PageLanguage extends RightTexts, Pick<Context, 'brand' | 'provi
 export function pageLanguageOf(request: FastifyRequest): PageLanguage {
   const language = languageOf(request);
   const { brand, catalogue, directory, provider, timeZone } = request.server.context;
-  return { brand, catalogue, directory, provider, timeZone, language, texts: TEXTS[language] };
+  return { brand, catalogue, directory, provider, timeZone, language, texts: language.texts };
 }
 
 /** The host of a redirect URI, or the scheme of an application on the device. */

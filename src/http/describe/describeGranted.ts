@@ -1,5 +1,6 @@
 import type { RequestedAccess } from '../../flows/authorize/authorize.ts';
 import { inSentence, isolated } from '../../languages/formats.ts';
+import { textIn } from '../../languages/languages.ts';
 import { type DescribedRight, describeRights } from '../../languages/rights.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { type Client, logoPath } from '../../rules/request/client.ts';
@@ -88,6 +89,6 @@ export function describeClient(client: Client, { brand, language, texts }: PageL
     name,
     site: site && describeTarget(site),
     logo: logoPath(client),
-    reviewed: reviewed ? texts.request.reviewed({ service: brand.name[language] }) : null,
+    reviewed: reviewed ? texts.request.reviewed({ service: textIn(brand.name, language) }) : null,
   };
 }

@@ -39,6 +39,6 @@ export function describeDevice({ browser, system }: Device, { security }: Texts)
 }
 
 /** For example "IP address 203.0.113.x"; null for an unknown one. */
-export function describeNetwork(network: string | null, { history }: Texts): string | null {
-  return network && `${history.address} ${maskOf(network)}`;
+export function describeNetwork(network: string | null, { history, formats }: Texts): string | null {
+  return network && `${history.address} ${formats.code(maskOf(network))}`;
 }

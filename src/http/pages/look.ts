@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { FifoMap } from 'toad-cache';
 import type { Context } from '../../flows/common/context.ts';
-import { eachLanguage } from '../../rules/common/perLanguage.ts';
+import { type Language, textIn } from '../../languages/languages.ts';
 
 const VIEWS = new URL('../../../views/', import.meta.url);
 
@@ -24,19 +24,26 @@ export const FORM_SCRIPT = assetOf('form', 'js', readFileSync(new URL('form.js',
 
 export type Branding = ReturnType<typeof brandingOf>;
 
-export function brandingOf({ brand, baseUrl, provider }: Pick<Context, 'brand' | 'baseUrl' | 'provider'>) {
+export function brandingOf({
+  brand,
+  baseUrl,
+  provider,
+  languages,
+}: Pick<Context, 'brand' | 'baseUrl' | 'provider' | 'languages'>) {
   const [address, there] = [new URL(baseUrl).host, new URL(provider?.issuer ?? baseUrl).host];
   const asking = provider === null ? [address] : [there, ...(provider.paymentAcr === null ? [address] : [])];
-  const documentHead = eachLanguage((language) => ({
-    service: brand.name[language],
+  const menu = languages.all.map(({ tag, texts }) => ({ tag, ownName: texts.ownName }));
+  const documentHeadIn = (language: Language) => ({
+    service: textIn(brand.name, language),
     logo: brand.logo?.path ?? null,
     address,
     /** The hosts of all pages that ask for a password. */
     passwordsAt: asking.join(', '),
     support: brand.support,
-    legal: brand.legal?.[language] ?? null,
+    legal: brand.legal && textIn(brand.legal, language),
+    languages: menu,
     accent: brand.accent?.light ?? '#0b5e4a', // as in `views/style.css`
-  }));
+  });
   // The exact address, not 'self': no other file of ours can run. Few browsers support the hash of a file.
   const scriptPolicy = `script-src ${new URL(baseUrl).origin}${FORM_SCRIPT.path}`;
   const { accent } = brand;
@@ -46,7 +53,7 @@ export function brandingOf({ brand, baseUrl, provider }: Pick<Context, 'brand' |
     style: assetOf('style', 'css', Buffer.from(STYLE + colours)),
     /** Added on pages with a password field. */
     scriptPolicy,
-    documentHead,
+    documentHeads: new Map(languages.all.map((language) => [language.tag, documentHeadIn(language)])),
     /** Pages in pieces: the text between the users' own values, and their names (`views.ts`). */
     pieces: new FifoMap<readonly string[]>(256),
   };

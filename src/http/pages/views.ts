@@ -4,8 +4,9 @@ import { fileURLToPath } from 'node:url';
 import view from '@fastify/view';
 import { Eta } from 'eta';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { markLanguages } from '../../languages/foreign.ts';
 import { inSentence, isolatesAsHtml, withoutIsolates } from '../../languages/formats.ts';
-import { LANGUAGES, type Language, TEXTS } from '../../languages/languages.ts';
+import type { Language } from '../../languages/languages.ts';
 import { languageOf, returnPathOf } from '../browser/language.ts';
 import { type Branding, CONTENT_SECURITY_POLICY, FORM_SCRIPT, ICONS } from './look.ts';
 import type { Page, PageKind } from './page.ts';
@@ -20,7 +21,7 @@ for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.eta')))
 /** Lets the server render `views/`. */
 export async function addViews(app: FastifyInstance): Promise<void> {
   app.decorateReply('locals'); // no page has any: without this line each request would get a hook
-  const defaultContext = { html, inSentence, withoutIsolates, icons: ICONS, languages: OWN_NAMES };
+  const defaultContext = { html, inSentence, withoutIsolates, icons: ICONS };
   await app.register(view, { engine: { eta }, root: FOLDER, production: true, defaultContext });
 }
 
@@ -52,11 +53,12 @@ export function pageText(
   wayBack: string,
 ): string | Promise<string> {
   const { key, marked, own } = withMarks(page, fields, language, wayBack);
-  if (key === null) return app.view(`@${page.name}`, dataFor(page, fields, language, branding, wayBack));
+  const render = async (data: object) => markLanguages(await app.view(`@${page.name}`, data));
+  if (key === null) return render(dataFor(page, fields, language, branding, wayBack));
   const pieces = branding.pieces.get(key);
   if (pieces !== undefined) return joined(pieces, own);
   const data = dataFor(page, marked, language, branding, `${MARK}wayBack;`);
-  return app.view(`@${page.name}`, data).then((text) => {
+  return render(data).then((text) => {
     branding.pieces.set(key, text.split(MARKED));
     return joined(text.split(MARKED), own);
   });
@@ -73,10 +75,11 @@ export function dataFor(
   return {
     ...fields,
     name: page.name,
-    texts: TEXTS[language],
+    texts: language.texts,
     style: branding.style.path,
-    documentHead: branding.documentHead[language],
-    language,
+    documentHead: branding.documentHeads.get(language.tag),
+    language: language.tag,
+    direction: language.texts.formats.direction,
     wayBack,
     script: page.asksForPassword?.(fields) ? FORM_SCRIPT.path : null,
   };
@@ -100,7 +103,7 @@ function withMarks({ name: page, ownValues }: PageKind, fields: object, language
   }
   // A form shown again contains its user's input.
   const isShared = ownValues !== undefined && !('error' in fields && fields.error !== null);
-  const texts = isShared ? JSON.stringify([page, marked, language]) : '';
+  const texts = isShared ? JSON.stringify([page, marked, language.tag]) : '';
   const key = isShared && texts.length <= MAX_KEY ? texts : null;
   return { key, marked, own };
 }
@@ -111,8 +114,6 @@ function joined(pieces: readonly string[], own: Readonly<Record<string, unknown>
     at % 2 === 0 ? piece : eta.config.escapeFunction(withoutIsolates(String(own[piece])));
   return pieces.map(shown).join('');
 }
-
-const OWN_NAMES = LANGUAGES.map((language) => ({ language, ownName: TEXTS[language].ownName }));
 
 /** A text as HTML: escaped, each name in `<bdi>`. @param mark wraps `name`, for example in a link */
 function html(text: string, name?: string, mark?: (bdi: string) => string): string {
@@ -135,7 +136,7 @@ export function pageHeaders(
     : CONTENT_SECURITY_POLICY;
   return {
     'content-type': 'text/html; charset=utf-8',
-    'content-language': language,
+    'content-language': language.tag,
     'cache-control': 'no-store',
     // Browsers also apply form-action to the redirect after a post: it would block the redirect to the application. The other
     // pages post only to us.

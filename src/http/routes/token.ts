@@ -3,7 +3,6 @@ import type { Context } from '../../flows/common/context.ts';
 import { exchange } from '../../flows/token/exchange.ts';
 import { introspect } from '../../flows/token/introspect.ts';
 import { revokeByBearer, revokeByClient } from '../../flows/token/revoke.ts';
-import { LANGUAGES } from '../../languages/languages.ts';
 import { callerOf } from '../../listener/caller.ts';
 import { sendJson } from '../../listener/json.ts';
 import { OAuthError } from '../../rules/common/error.ts';
@@ -76,7 +75,7 @@ function basicOf({ headers }: FastifyRequest) {
 }
 
 /** The metadata of this server (RFC 8414). */
-function metadataOf({ baseUrl, catalogue }: Context) {
+function metadataOf({ baseUrl, catalogue, languages }: Context) {
   const ofClients = ['client_secret_post', 'client_secret_basic', 'none'];
   return {
     issuer: baseUrl,
@@ -84,7 +83,7 @@ function metadataOf({ baseUrl, catalogue }: Context) {
     token_endpoint: `${baseUrl}/oauth/token`,
     introspection_endpoint: `${baseUrl}/oauth/introspect`,
     revocation_endpoint: `${baseUrl}/oauth/revoke`,
-    ui_locales_supported: LANGUAGES,
+    ui_locales_supported: languages.all.map(({ tag }) => tag),
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     grant_types_supported: ['authorization_code'],

@@ -6,6 +6,9 @@ export const MAX_CANONICAL_QUERY_BYTES = 6000;
 export const MAX_INSTANCE_NAME_BYTES = 255;
 /** A text in a scope, such as the number of a shop or an account. */
 export const MAX_SCOPE_TEXT_CHARACTERS = 128;
+/** A menu of more could not be used, and each has its texts in memory. */
+export const MAX_LANGUAGES = 40;
+
 /** In an operator's catalogue, beside the built-in ones. */
 export const MAX_CUSTOM_RIGHTS = 50;
 

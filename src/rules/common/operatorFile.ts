@@ -11,7 +11,6 @@ export class FileError extends Error {
   }
 }
 
-/** At most one screen. */
 const MAX_LINES = 20;
 const MAX_PLACE_CHARACTERS = 100;
 
@@ -19,19 +18,42 @@ const MAX_PLACE_CHARACTERS = 100;
 export function parseOperatorFile<Schema extends z.ZodType>(schema: Schema, json: string): z.output<Schema> {
   const result = schema.safeParse(parseJson(json));
   if (result.success) return result.data;
-  const lines = [...new Set(result.error.issues.flatMap(linesOf))];
+  throw new FileError(atMostOneScreen([...new Set(result.error.issues.flatMap(linesOf))]));
+}
+
+export function atMostOneScreen(lines: readonly string[]): readonly string[] {
   const more = lines.length - MAX_LINES;
-  throw new FileError(more > 0 ? [...lines.slice(0, MAX_LINES), `has ${more} more mistakes`] : lines);
+  return more > 0 ? [...lines.slice(0, MAX_LINES), `has ${more} more mistakes`] : lines;
 }
 
 /** @throws {FileError} on one line */
 export function parseJson(json: string): unknown {
   try {
-    return JSON.parse(json);
+    const value: unknown = JSON.parse(json);
+    const doubled = findDoubledName(json);
+    if (doubled !== undefined) throw new FileError([`has ${doubled} twice`]);
+    return value;
   } catch (error) {
+    if (error instanceof FileError) throw error;
     // The engine's message quotes the file over several lines.
     throw new FileError([`is not JSON: ${(error as Error).message.replaceAll(/\s+/g, ' ')}`]);
   }
+}
+
+/** The path of a name that an object has twice, of which `JSON.parse` takes the last (RFC 8259 section 4). @param json valid */
+export function findDoubledName(json: string): string | undefined {
+  const open: { readonly names: Set<string>; last: string }[] = [];
+  for (const [token, string, colon] of json.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?|[{}[\]]/g)) {
+    const inner = open.at(-1);
+    if (token === '{' || token === '[') open.push({ names: new Set(), last: '' });
+    else if (token === '}' || token === ']') open.pop();
+    else if (colon !== undefined && inner !== undefined) {
+      inner.last = JSON.parse(string ?? '');
+      if (inner.names.has(inner.last)) return placeOf(open.map(({ last }) => last));
+      inner.names.add(inner.last);
+    }
+  }
+  return undefined;
 }
 
 function linesOf(issue: z.core.$ZodIssue): string[] {
@@ -44,6 +66,9 @@ function linesOf(issue: z.core.$ZodIssue): string[] {
 /** The path of a value, always on one line. */
 function placeOf(path: readonly PropertyKey[]): string {
   const codeOf = (character: string) => `\\u{${character.codePointAt(0)?.toString(16)}}`;
-  const place = path.join('.').slice(0, MAX_PLACE_CHARACTERS);
+  const place = path
+    .filter((name) => name !== '')
+    .join('.')
+    .slice(0, MAX_PLACE_CHARACTERS);
   return place.replaceAll(/[\p{C}\p{Z}]/gu, codeOf);
 }

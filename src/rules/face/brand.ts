@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isWebAddress, WEB_ADDRESS_RULE } from '../common/network.ts';
 import { parseJson, parseOperatorFile } from '../common/operatorFile.ts';
-import { eachLanguage, perLanguage } from '../common/perLanguage.ts';
+import { perLanguage } from '../common/perLanguage.ts';
 import { recordOf } from '../common/recordOf.ts';
 import type { Logo } from './logo.ts';
 
@@ -11,7 +11,7 @@ export interface Brand extends Readonly<ReturnType<typeof parseBrand>> {
 }
 
 export const BUILT_IN_BRAND: Brand = {
-  name: eachLanguage(() => 'Assent'),
+  name: { '': 'Assent' },
   ...recordOf(['logo', 'accent', 'support', 'legal'], null),
 };
 

@@ -1,6 +1,6 @@
 import * as cheerio from 'cheerio';
 import { expect, it } from 'vitest';
-import { LANGUAGES, TEXTS } from '../../../src/languages/languages.ts';
+import { BUILT_IN_TAGS, TEXTS } from '../../../src/languages/languages.ts';
 import { DEAD_ENDS, setStage } from '../../pages/deadEnds.ts';
 import { BUILT_IN_LOOK } from '../../pages/looks.ts';
 import { renderPage } from '../../pages/rendering.ts';
@@ -24,7 +24,7 @@ const FORMS: Readonly<Record<string, string>> = {
 /** The languages take turns: the outlines have each sample in each. */
 const SHOWN = DEAD_ENDS.map((deadEnd, at) => ({
   ...deadEnd,
-  language: LANGUAGES[at % LANGUAGES.length] ?? 'en',
+  language: BUILT_IN_TAGS[at % BUILT_IN_TAGS.length] ?? 'en',
 }));
 
 it.each(SHOWN)(

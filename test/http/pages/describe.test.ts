@@ -8,6 +8,7 @@ import { EMPTY_DIRECTORY } from '../../../src/rules/face/directory.ts';
 import { hasSpendingRight } from '../../../src/rules/scope/scope.ts';
 import { rights } from '../../rules/arbitraries.ts';
 import { parseScope } from '../../rules/rubles.ts';
+import { languageOf } from '../../support/languages.ts';
 
 const BUILT_IN = {
   catalogue: BUILT_IN_CATALOGUE,
@@ -15,7 +16,7 @@ const BUILT_IN = {
   timeZone: 'UTC',
   brand: BUILT_IN_BRAND,
   provider: null,
-  language: 'en',
+  language: languageOf('en'),
   texts: TEXTS.en,
 } as const;
 

@@ -2,7 +2,6 @@ import type { FastifyInstance } from 'fastify';
 import { authorize, loadAuthorizationRequest } from '../../../flows/authorize/authorize.ts';
 import type { Context } from '../../../flows/common/context.ts';
 import { saveLanguage } from '../../../flows/signIn/session.ts';
-import { isLanguage } from '../../../languages/languages.ts';
 import { postedParameters } from '../../../rules/request/authorizationRequest.ts';
 import { readCookies, setCookie } from '../../browser/cookies.ts';
 import { FORM_OPTIONS, isFromOwnPage, sessionOf } from '../../browser/forms.ts';
@@ -33,11 +32,11 @@ export function authorizeRoutes(app: FastifyInstance, context: Context): void {
   // The form at the foot of every page: keeps the language in this browser and with its user, and leads back to that page.
   app.post('/oauth/language', FORM_OPTIONS, async (request, reply) => {
     const form = bodyParameters(request);
-    const tag = form.get('language');
-    if (isLanguage(tag) && isFromOwnPage(request)) {
-      setCookie(reply, 'language', tag);
+    const language = context.languages.find(form.get('language'));
+    if (language !== undefined && isFromOwnPage(request)) {
+      setCookie(reply, 'language', language.tag);
       const session = await sessionOf(request).catch(() => null); // without the database the cookie suffices
-      if (session !== null) await saveLanguage(context, session.user, tag);
+      if (session !== null) await saveLanguage(context, session.user, language.tag);
     }
     return seeOther(reply, parseReturnPath(form));
   });

@@ -41,7 +41,7 @@ export function providerSignInRoutes(app: FastifyInstance, context: Context): vo
     const [authorizationRequest, session] = await Promise.all([requestIn(query), sessionOf(request)]);
     const again = query.only(['prompt']) === AGAIN;
     const decision = query.find('decision');
-    const asked = { authorizationRequest, session, again, decision, language: languageOf(request) };
+    const asked = { authorizationRequest, session, again, decision, language: languageOf(request).tag };
     const left = await beginSignIn(context, provider, asked);
     if (left === null) return redirectToRequest(reply, authorizationRequest);
     setSignIn(reply, ...left.cookie);

@@ -1,0 +1,71 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { filesIn } from '../config/ownWords.ts';
+import { isBuiltIn, readTextFiles } from '../languages/languages.ts';
+import { withPluralCategories } from '../languages/messages.ts';
+import { isKnownLanguage } from '../languages/texts.ts';
+import { OperatorError } from '../rules/common/error.ts';
+import { FileError } from '../rules/common/operatorFile.ts';
+import type { Arguments, Options } from './commands.ts';
+import type { Shell } from './shell.ts';
+
+/** `assent texts check <folder>`: every fault that would stop the server, or how much of each language is translated. */
+export async function checkTexts(shell: Shell, _options: Options, [folder = '']: Arguments): Promise<void> {
+  try {
+    const files = filesIn(resolve(folder));
+    const texts = [...readTextFiles(files)].filter(([tag]) => files.has(tag));
+    const languages = texts.map(([tag, { messages }]) => {
+      const inEnglish = [...messages.values()].filter(({ isFallback }) => isFallback);
+      return { tag, texts: messages.size, inEnglish: inEnglish.map(({ names }) => names.join('.')) };
+    });
+    const lines = languages.map(({ tag, texts: all, inEnglish: { length } }) =>
+      length === 0 ? `${tag}: complete` : `${tag}: ${length} of ${all} texts are in English`,
+    );
+    const documents = languages.map(({ inEnglish, ...one }) => ({ ...one, in_english: inEnglish }));
+    shell.print({ languages: documents, faults: [] }, lines.join('\n'));
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error;
+    shell.exitCode = 1;
+    const faults = error.problems.map((problem) => `${folder}: ${problem}`);
+    shell.print({ languages: [], faults }, faults.join('\n'));
+  }
+}
+
+const ENGLISH = new URL('../../views/texts/en.json', import.meta.url);
+
+/** `assent texts new <tag>`: writes a file with the English texts, to translate. */
+export async function beginTexts(
+  shell: Shell,
+  _options: Options,
+  [tag = '', folder = '.']: Arguments,
+): Promise<void> {
+  if (!isKnownLanguage(tag) || isBuiltIn(tag))
+    throw new OperatorError(
+      'usage',
+      `${tag} must be the tag of a language that is not built in, such as pt-BR`,
+    );
+  const categories = new Intl.PluralRules(tag).resolvedOptions().pluralCategories;
+  const adapted = (one: unknown): unknown => {
+    if (typeof one === 'string') return withPluralCategories(one, categories);
+    const entries = Object.entries(Object(one)).map(([name, text]) => [
+      name,
+      name.startsWith('@') ? text : adapted(text),
+    ]);
+    return Object.fromEntries(entries);
+  };
+  const english = adapted(JSON.parse(readFileSync(ENGLISH, 'utf8'))) as object;
+  const ownName = new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag;
+  const file = join(resolve(folder), `${tag}.json`);
+  try {
+    const texts = {
+      '@fallback': 'Texts that are missing, or still in English.',
+      fallback: 'en',
+      ...english,
+      ownName,
+    };
+    writeFileSync(file, `${JSON.stringify(texts, null, 2)}\n`, { flag: 'wx' });
+  } catch (error) {
+    throw new OperatorError('state', `can’t write ${file}: ${(error as NodeJS.ErrnoException).code}`);
+  }
+  shell.print({ file }, `wrote ${file}: translate its texts, then run assent texts check ${folder}`);
+}
