@@ -63,28 +63,23 @@ export class Languages {
 }
 
 /**
- * The texts of an operator's folder by tag. @param files by tag; that of a built-in language may have single texts
- * @throws {FileError} with a line for each fault
+ * The texts of an operator's folder by tag. That of a built-in language, or of a region beside its language, needs only what
+ * differs. @param files by tag, in alphabetical order @throws {FileError} with a line for each fault
  */
 export function readTextFiles(files: ReadonlyMap<string, string>): ReadonlyMap<string, TextFile> {
   const faults: string[] = [];
-  const read = (tag: string, englishTexts: TextFile): TextFile => {
+  const texts = new Map<string, TextFile>();
+  const inEnglish = (): TextFile => texts.get('en') ?? english();
+  for (const tag of ['en', ...[...files.keys()].filter((one) => one !== 'en')]) {
     try {
-      const [language = ''] = tag.split('-'); // en-US differs from en in few texts
-      const own = isBuiltIn(language) ? builtIn(language) : undefined;
-      return parseTexts(files.get(tag) ?? '{}', tag, { english: englishTexts, own });
+      const base = localeOf(tag)?.base ?? '';
+      const own = texts.get(base) ?? (isBuiltIn(base) ? builtIn(base) : undefined);
+      texts.set(tag, parseTexts(files.get(tag) ?? '{}', tag, { english: inEnglish(), own }));
     } catch (error) {
       if (!(error instanceof FileError)) throw error;
       faults.push(...error.problems.map((problem) => `${tag}.json: ${problem}`));
-      return englishTexts;
     }
-  };
-  const englishTexts = files.has('en') ? read('en', english()) : english();
-  const others = [...files.keys()].filter((tag) => tag !== 'en');
-  const texts = new Map([
-    ['en', englishTexts],
-    ...others.map((tag) => [tag, read(tag, englishTexts)] as const),
-  ]);
+  }
   if (faults.length > 0) throw new FileError(faults);
   return texts;
 }
@@ -131,11 +126,12 @@ function nearestTag(range: string, tags: readonly string[]): string | undefined 
   return prefixes.sort((one, other) => other.length - one.length)[0] ?? near[0];
 }
 
-/** A tag in its canonical case, and its language with the script; null if it is not one. */
+/** A tag in its canonical case, its language with the script, and its tag without a region; null if it is not one. */
 const localeOf = memoize((tag: string) => {
   try {
     const { language, script } = new Intl.Locale(tag).maximize();
-    return { tag: new Intl.Locale(tag).baseName, script: `${language}-${script}` };
+    const base = new Intl.Locale(language).maximize().script === script ? language : `${language}-${script}`;
+    return { tag: new Intl.Locale(tag).baseName, script: `${language}-${script}`, base };
   } catch {
     return null;
   }

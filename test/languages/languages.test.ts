@@ -68,6 +68,15 @@ it('a sentence isolates the text direction of a name once, whatever the name con
   expect(isolated('a\u2069b\u2068')).toBe('\u2068ab\u2069');
 });
 
+it('a region has the texts of its language where it has none of its own', () => {
+  const files = new Map([
+    ['en', JSON.stringify({ signIn: { button: 'Log in' } })],
+    ['en-US', JSON.stringify({ signIn: { password: 'Passcode' } })],
+  ]);
+  const texts = languagesOf(readTextFiles(files), ['en-US']).find('en-US')?.texts;
+  expect([texts?.signIn.button, texts?.signIn.password]).toEqual(['Log in', 'Passcode']);
+});
+
 it('a built-in language may have single texts of the operator’s', () => {
   const own = JSON.stringify({ signIn: { button: 'Log in' } });
   const texts = languagesOf(readTextFiles(new Map([['en', own]])), ['en', 'ru']).find('en')?.texts;
