@@ -9,6 +9,8 @@ const DECIMALS = {
 
 export type Formats = ReturnType<typeof formatsOf>;
 
+const HUNDREDS = Array.from({ length: 200 }, (_, number) => number);
+
 /** Scripts that are written from right to left. */
 const RIGHT_TO_LEFT = ['Arab', 'Hebr', 'Thaa', 'Syrc', 'Nkoo', 'Adlm', 'Rohg'];
 
@@ -35,8 +37,12 @@ export function formatsOf(locale: string, currencyDisplay: 'code' | 'symbol') {
   const calendarIn = memoize((timeZone: string) => calendarOf(tag, timeZone));
   return {
     direction,
+    /** The numbers of a CLDR category, which depends on the last two digits. */
+    numbersOf: memoize((category: string) =>
+      HUNDREDS.filter((number) => plurals().select(number) === category),
+    ),
     /** The CLDR categories of numbers that the language has. */
-    pluralCategories: () => plurals().resolvedOptions().pluralCategories,
+    pluralCategories: lazy(() => plurals().resolvedOptions().pluralCategories),
     /** An address or the like, which is written from left to right everywhere. */
     code: (text: string) => (direction === 'rtl' ? isolated(text) : text),
     number: (value: number) => numbers().format(value),

@@ -26,8 +26,6 @@ const OWN_WORDS = new Set([
 const CATEGORIES = ['zero', 'one', 'two', 'few', 'many'];
 
 const VALUE_CHARACTERS = 10;
-/** A plural may list the numbers of a category one by one, as `=1`. */
-const NUMBERS = Array.from({ length: 1_000 }, (_, number) => number);
 
 // On first use: most commands show no texts.
 const parser = lazy((): typeof icu => createRequire(import.meta.url)('@messageformat/parser'));
@@ -110,10 +108,10 @@ function casesOf({ arg, cases }: icu.Select, place: Place) {
 }
 
 /** Each category of the language (CLDR) needs its case, unless the cases list all of its numbers. */
-function requireCategories({ arg, cases }: icu.Select, { plural, pluralCategories }: Formats): void {
+function requireCategories({ arg, cases }: icu.Select, { pluralCategories, numbersOf }: Formats): void {
   const keys = new Set(cases.map(({ key }) => key));
   const isListed = (category: string) => {
-    const numbers = NUMBERS.filter((number) => plural(number) === category);
+    const numbers = numbersOf(category);
     return numbers.length > 0 && numbers.every((number) => keys.has(`=${number}`));
   };
   const missing = pluralCategories().find((category) => !keys.has(category) && !isListed(category));
