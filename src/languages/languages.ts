@@ -69,12 +69,13 @@ export class Languages {
 export function readTextFiles(files: ReadonlyMap<string, string>): ReadonlyMap<string, TextFile> {
   const faults: string[] = [];
   const texts = new Map<string, TextFile>();
-  const inEnglish = (): TextFile => texts.get('en') ?? english();
-  for (const tag of ['en', ...[...files.keys()].filter((one) => one !== 'en')]) {
+  // English first: other languages fall back to it.
+  const inOrder = [...files].sort(([one], [other]) => Number(other === 'en') - Number(one === 'en'));
+  for (const [tag, json] of inOrder) {
     try {
       const base = localeOf(tag)?.base ?? '';
       const own = texts.get(base) ?? (isBuiltIn(base) ? builtIn(base) : undefined);
-      texts.set(tag, parseTexts(files.get(tag) ?? '{}', tag, { english: inEnglish(), own }));
+      texts.set(tag, parseTexts(json, tag, { english: texts.get('en') ?? english(), own }));
     } catch (error) {
       if (!(error instanceof FileError)) throw error;
       faults.push(...error.problems.map((problem) => `${tag}.json: ${problem}`));
