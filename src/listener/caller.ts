@@ -27,7 +27,7 @@ export function ipAddressOf({ ip }: { ip?: string | undefined }): string {
 const HOP = /^"?(?:\[([\da-f:.]+)\]|(\d+(?:\.\d+){3}))(?::\w+)?"?$/i;
 
 /** Leaves only addresses in `X-Forwarded-For`, before anything reads it. */
-export function readForwarded({ headers }: IncomingMessage): void {
+export function normalizeForwardedFor({ headers }: IncomingMessage): void {
   const hops = headers['x-forwarded-for'];
   if (typeof hops !== 'string') return;
   headers['x-forwarded-for'] = hops.replaceAll(/[^,]+/g, (hop) => hop.trim().replace(HOP, '$1$2'));

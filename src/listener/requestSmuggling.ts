@@ -2,13 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { OAuthError } from '../rules/common/error.ts';
-import { readForwarded } from './caller.ts';
+import { normalizeForwardedFor } from './caller.ts';
 
 /** Node before 22.23.2, 24.18.1 and 26.5.1 drops headers above a thousand, but uses them for framing (CVE-2026-58044). */
 const MAX_HEADERS = 999;
 
 /** Node's code for what it could not read, by the stand-in of the request. */
-export const parserErrors = new WeakMap<IncomingMessage, string>();
+export const parserErrorCodes = new WeakMap<IncomingMessage, string>();
 
 /** Connections with malformed HTTP: further input is ignored. */
 const broken = new WeakSet<Socket>();
@@ -16,7 +16,7 @@ const broken = new WeakSet<Socket>();
 /** One response per request, in order; closes the connection if a proxy may have framed it differently, or it is broken. */
 export function preventSmuggling(app: FastifyInstance): void {
   app.server.prependListener('request', (request) => {
-    readForwarded(request);
+    normalizeForwardedFor(request);
     request.method ??= 'QUERY'; // the only method that early versions of Node 20.19 and 22 parse without its name
   });
   app.addHook('onRequest', ({ raw, headers }, reply, done) => {
@@ -39,7 +39,7 @@ function problemOf(request: IncomingMessage): OAuthError | undefined {
     const name = rawHeaders[index] ?? '';
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
   }
-  const code = hosts === 0 ? parserErrors.get(request) : undefined;
+  const code = hosts === 0 ? parserErrorCodes.get(request) : undefined;
   if (code !== undefined) return unreadableProblem(code);
   if (hosts === 0 && request.httpVersion === '1.1')
     return new OAuthError('unreadable_http', 'The request has no Host header.');

@@ -13,7 +13,7 @@ import { findAuditEvents, findTrailPart, type TrailCursor } from '../store/opera
 import { findListedGrant } from '../store/operate/liveGrants.ts';
 import { findResource } from '../store/operate/registered.ts';
 import { countPrunableEvents, pruneAuditPartitions } from '../store/schema/auditPartitions.ts';
-import { cursorField, ID, LOGIN, text, timeThat, upTo } from './fields.ts';
+import { cursorField, ID, intUpTo, LOGIN, text, timeThat } from './fields.ts';
 import { ensureFound, listOperation, type OperationContext, operation } from './operation.ts';
 
 /** Makes an operator's change, under the operator's name, and records an effective one in the same transaction. */
@@ -68,7 +68,7 @@ export const show = listOperation({
       since: timeThat('show events since this day (UTC) or time, such as 2026-11-20 or 2026-11-20T09:30:00Z'),
       until: timeThat('show events before this day (UTC) or time'),
       after: cursorField(/^-?\d{1,17}\.\d{1,9},\d{1,4}$/),
-      limit: upTo(999_999_999, 'number')
+      limit: intUpTo(999_999_999, 'number')
         .exactOptional()
         .describe('maximum number of events: the newest, or the first after a cursor'),
     })
@@ -132,7 +132,7 @@ export const BUSY = 'a partition of the audit trail is being read, most likely b
 export const prune = operation({
   summary: 'drop old months of the audit trail; run as the owner of the tables',
   input: z.strictObject({
-    keep: upTo(9_999, 'months')
+    keep: intUpTo(9_999, 'months')
       .default(AUDIT_KEPT_MONTHS)
       .describe('number of whole months before this one to keep'),
   }),

@@ -5,7 +5,7 @@ import { redirectUriDoubt } from '../rules/request/redirectUri.ts';
 import { countForeignHashes } from '../store/account/passwords.ts';
 import { findClients } from '../store/common/clients.ts';
 import { findRefusals } from '../store/common/refusals.ts';
-import { hostsOf, transaction } from '../store/database/database.ts';
+import { hostsByPool, transaction } from '../store/database/database.ts';
 import { findOperators } from '../store/operate/operators.ts';
 import { findTrailFacts, MIN_MONTHS_AHEAD, ownsTables } from '../store/schema/auditPartitions.ts';
 import { type DatabaseFacts, findDatabaseFacts, findOtherCollation } from '../store/schema/health.ts';
@@ -13,7 +13,7 @@ import { findBroken, notRead } from '../store/schema/invariants.ts';
 import { schemaState } from '../store/schema/schemaState.ts';
 import { findDeviations, findExcessPrivileges, findGrantees } from '../store/schema/serverRole.ts';
 import { FORWARDED_FOR_REFERENCE } from '../watch/refusals.ts';
-import { upTo } from './fields.ts';
+import { intUpTo } from './fields.ts';
 import { operation } from './operation.ts';
 
 const FINDING = z.object({
@@ -52,7 +52,7 @@ export const checkDatabase = operation({
 export const checkInvariants = operation({
   summary: 'check the invariants of the schema and of all rows; reads whole tables while servers run',
   input: z.strictObject({
-    patience: upTo(99_999, 'seconds').default(60).describe('time limit of each statement'),
+    patience: intUpTo(99_999, 'seconds').default(60).describe('time limit of each statement'),
   }),
   output: z.array(FINDING),
   effect: 'reads',
@@ -145,7 +145,7 @@ const OF_DATABASE: Readonly<Record<string, Judge>> = {
   async hosts(_facts, pool) {
     const text = 'with several hosts, a former primary may still respond for 3 seconds after a failover';
     const remedy = 'use a watchdog, or better HAProxy, which asks Patroni (test/ha/README.md)';
-    return hostsOf.get(pool)?.hosts.length === 1 ? [] : advice(text, remedy);
+    return hostsByPool.get(pool)?.hosts.length === 1 ? [] : advice(text, remedy);
   },
 
   async clock({ skewSeconds }) {

@@ -10,7 +10,7 @@ export const FLAG = z.boolean();
 export const OPTIONAL_FLAG = FLAG.default(false);
 export const STATUS = z.enum(['active', 'blocked']);
 
-export function upTo(most: number, title: string) {
+export function intUpTo(most: number, title: string) {
   const error = `Not a number from 1 to ${most}.`;
   return z.int(error).min(1, error).max(most, error).meta({ title });
 }
@@ -19,7 +19,7 @@ export function upTo(most: number, title: string) {
 export const cursorField = (form: RegExp) =>
   text('cursor').regex(form, 'Not a cursor.').exactOptional().describe('list only entries after this cursor');
 
-export const LIMIT = upTo(1_000, 'number').exactOptional().describe('number of entries, up to 1000');
+export const LIMIT = intUpTo(1_000, 'number').exactOptional().describe('number of entries, up to 1000');
 
 export const NOTHING_TO_CHANGE = 'nothing to change: pass at least one of {fields}';
 

@@ -10,7 +10,7 @@ import {
 } from '../store/schema/auditPartitions.ts';
 import { schemaState } from '../store/schema/schemaState.ts';
 import { BUSY, confirmPruning } from './audit.ts';
-import { upTo } from './fields.ts';
+import { intUpTo } from './fields.ts';
 import { operation } from './operation.ts';
 
 const NOT_OWNER = 'only the owner of the tables may create, drop and analyze partitions of the audit trail';
@@ -20,7 +20,7 @@ export const maintain = operation({
   summary:
     'remove expired rows and create the coming partitions of the audit trail; for cron, as the owner of the tables',
   input: z.strictObject({
-    keep: upTo(9_999, 'months')
+    keep: intUpTo(9_999, 'months')
       .optional()
       .describe('also drop older months of the audit trail, but keep this number of months before this one'),
   }),

@@ -8,7 +8,7 @@ import { recordAct } from '../store/common/auditEvents.ts';
 import { transaction } from '../store/database/database.ts';
 import { findOperators, insertOperator, listOperators, retireOperator } from '../store/operate/operators.ts';
 import { runAudited } from './audit.ts';
-import { LISTED, text, upTo } from './fields.ts';
+import { intUpTo, LISTED, text } from './fields.ts';
 import { ensureFound, listOperation, operation } from './operation.ts';
 
 // Programs that call the operators' HTTP API (`admin/`).
@@ -29,7 +29,7 @@ export const create = operation({
   input: z.strictObject({
     name: NAME.describe('the name in the audit trail'),
     role: ROLE,
-    days: upTo(MAX_DAYS, 'days')
+    days: intUpTo(MAX_DAYS, 'days')
       .default(90)
       .describe(`how long its token is accepted, 1 to ${MAX_DAYS}; at most as long as your own`),
   }),

@@ -6,7 +6,7 @@ import type { Status } from '../rules/request/client.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { randomHex } from '../secrets/random.ts';
 import { recordAct } from '../store/common/auditEvents.ts';
-import { SECRETS, type SecretOwner } from '../store/common/secrets.ts';
+import { type SecretOwner, secretStatements } from '../store/common/secrets.ts';
 import { transaction } from '../store/database/database.ts';
 import { REGISTRATION_STATEMENTS } from '../store/operate/registered.ts';
 import { runAudited } from './audit.ts';
@@ -75,7 +75,7 @@ export function secretOperations<Owner>(
       }),
       async run({ db }, { [key]: id = '' }) {
         await requireOwner(db, id);
-        return [await SECRETS[owner].list(db, { ownerId: id })];
+        return [await secretStatements[owner].list(db, { ownerId: id })];
       },
     }),
     retire: operation({
@@ -90,7 +90,7 @@ export function secretOperations<Owner>(
         const retire = (force: boolean) =>
           runAudited(db, act, async (connection) => {
             const secret = { ownerId: id, secretId, force };
-            const { found, retired } = await SECRETS[owner].retire(connection, secret);
+            const { found, retired } = await secretStatements[owner].retire(connection, secret);
             return found ? retired : null;
           });
         const retired = await retire(false);
@@ -129,7 +129,7 @@ export async function makeSecret(
   const weak = existingSecret !== undefined && checkExistingSecret('secret', existingSecret);
   if (weak && !force) throw new OperatorError('refused_value', weak, 'secret');
   const [secretId, secret] = [randomHex(4), existingSecret ?? randomHex(32)];
-  if ((await SECRETS[owner].insert(db, { ownerId: id, secretId, secretHash: sha256(secret) })) === 0)
+  if ((await secretStatements[owner].insert(db, { ownerId: id, secretId, secretHash: sha256(secret) })) === 0)
     throw new OperatorError('state', `${id} has or had this secret: add another one`);
   const detail = { secret_id: secretId };
   await recordAct(db, { kind: `${owner}_secret_added`, operator, [`${owner}Id`]: id, detail });

@@ -71,7 +71,7 @@ export async function checkSchema(pool: pg.Pool, log: StoreLog) {
 }
 
 /** Stores a starting server's settings, for commands, and logs changes. @throws {ConfigError} for another currency */
-export async function agreeOnSettings(pool: pg.Pool, config: Config, log: StoreLog): Promise<void> {
+export async function storeSettings(pool: pg.Pool, config: Config, log: StoreLog): Promise<void> {
   const own = settingsOf(config);
   const changed = await saveSettings(pool, own);
   const { currency } = await findSettings(pool);
@@ -102,7 +102,7 @@ export function queueUntilMigrated(queued: readonly pg.Pool[], config: Config) {
   const isMigrated = async (pool: pg.Pool, log: StoreLog) => {
     try {
       await migrateAndTell(pool, log);
-      await agreeOnSettings(pool, config, log);
+      await storeSettings(pool, config, log);
       for (const each of queued) gateOf.delete(each);
       return true;
     } catch (error) {

@@ -11,7 +11,7 @@ import { listenAt, resolveHost, tryPort } from '../listener/listen.ts';
 import { IN_FLIGHT_GRACE_MS } from '../rules/common/timeouts.ts';
 import { KeyRing } from '../secrets/keyRing.ts';
 import { closeAll, endInOrder, onEnd } from './ending.ts';
-import { agreeOnSettings, openServerStore, queueUntilMigrated, type Store } from './openStore.ts';
+import { openServerStore, queueUntilMigrated, type Store, storeSettings } from './openStore.ts';
 
 /** Serves in this process until a signal. @throws errors that waiting doesn't solve, after closing everything */
 export async function runServer(config: Config, log: Logger): Promise<void> {
@@ -32,7 +32,7 @@ async function start(config: Config, log: Logger): Promise<void> {
   // On an abrupt end PostgreSQL rolls back open work when the connections close.
   for (const { close } of new Set([store, adminStore]))
     onEnd(({ inOrder }) => (inOrder ? close() : undefined));
-  if (config.databaseUrl === null) await agreeOnSettings(store.pool, config, log);
+  if (config.databaseUrl === null) await storeSettings(store.pool, config, log);
   const migrate = queueUntilMigrated([store.pool, adminStore.pool], config);
   const app = await openHttp(config, store, log);
   if (metricsPort !== null) {

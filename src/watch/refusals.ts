@@ -3,7 +3,7 @@ import { limitFailures } from '../flows/common/failureLimit.ts';
 import { rateLimitNetworkOf } from '../rules/common/network.ts';
 import {
   insertRefusals,
-  MAX_REFUSALS_KEPT,
+  MAX_REFUSALS_PER_NETWORK,
   type StoredRefusal,
   WINDOW_MS,
 } from '../store/common/refusals.ts';
@@ -33,7 +33,7 @@ export class RefusalLog {
   #waiting: StoredRefusal[] = [];
   #timer: NodeJS.Timeout | undefined;
   /** By network: refusals to be dropped later must not fill a batch. */
-  readonly #note = limitFailures(MAX_REFUSALS_KEPT, WINDOW_MS);
+  readonly #note = limitFailures(MAX_REFUSALS_PER_NETWORK, WINDOW_MS);
 
   constructor(context: Context) {
     this.#context = context;

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { OutcomeNote } from '../../src/http/browser/outcomes.ts';
+import type { OutcomeMessageKey } from '../../src/http/browser/outcomes.ts';
 import { type Cause, errorPageTexts } from '../../src/http/pages/errorPage.ts';
 import { type Texts, withValues } from '../../src/languages/languages.ts';
 import type { OAuthErrorCode } from '../../src/rules/common/refusals.ts';
@@ -434,7 +434,7 @@ const AT_SIGN_IN: Readonly<Record<string, Reach>> = {
   }),
 };
 
-const OUTCOMES: Record<OutcomeNote, Reach> = {
+const OUTCOMES: Record<OutcomeMessageKey, Reach> = {
   stale: (browser, stage) => {
     const stop = '/oauth/account/stop';
     return pressOn(stop, stop, (_stage, send) => asAnna(browser, stage, send))(browser, stage);
@@ -473,10 +473,10 @@ const OUTCOMES: Record<OutcomeNote, Reach> = {
   }),
 };
 
-const NOTED_ON: Partial<Record<OutcomeNote, Page['name']>> = { stale: 'stop', not_stopped: 'stop' };
-const WAITS: readonly OutcomeNote[] = ['too_many_decisions', 'not_stopped'];
+const NOTED_ON: Partial<Record<OutcomeMessageKey, Page['name']>> = { stale: 'stop', not_stopped: 'stop' };
+const WAITS: readonly OutcomeMessageKey[] = ['too_many_decisions', 'not_stopped'];
 
-const AFTER_FORMS: DeadEnd[] = (Object.keys(OUTCOMES) as OutcomeNote[]).map((note) => ({
+const AFTER_FORMS: DeadEnd[] = (Object.keys(OUTCOMES) as OutcomeMessageKey[]).map((note) => ({
   name: `${NOTED_ON[note] ?? 'consent'} after ${note}`,
   status: WAITS.includes(note) ? 429 : 200,
   page: NOTED_ON[note] ?? 'consent',

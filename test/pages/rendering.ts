@@ -12,7 +12,7 @@ import { NOTICE_PAGE } from '../../src/http/pages/noticePage.ts';
 import type { Page as PageOf } from '../../src/http/pages/page.ts';
 import { RECEIPT_PAGE } from '../../src/http/pages/receiptPage.ts';
 import { SIGN_IN_PAGE } from '../../src/http/pages/signInPage.ts';
-import { addViews, dataFor, pageHeaders, pageText } from '../../src/http/pages/views.ts';
+import { addViews, dataFor, pageHeaders, renderHtml } from '../../src/http/pages/views.ts';
 import { markLanguages } from '../../src/languages/foreign.ts';
 import { languageOf, type Tag } from '../support/languages.ts';
 
@@ -52,7 +52,7 @@ export async function renderPage(page: Page, language: Tag, branding: Branding, 
 
 /** A page as it is sent, from the pieces of `branding` if they are there. */
 export const renderShared = async (page: Page, language: Tag, branding: Branding, wayBack: string) =>
-  pageText(app, PAGES[page.name], page, languageOf(language), branding, wayBack);
+  renderHtml(app, PAGES[page.name], page, languageOf(language), branding, wayBack);
 
 export const headersOf = (page: Page, language: Tag, branding: Branding) =>
   pageHeaders(PAGES[page.name], page, languageOf(language), branding);

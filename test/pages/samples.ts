@@ -5,7 +5,7 @@ import type { UserSession } from '../../src/flows/account/userSessions.ts';
 import type { Warning } from '../../src/flows/account/warnings.ts';
 import type { ConsentStep } from '../../src/flows/authorize/authorize.ts';
 import { openProvider } from '../../src/flows/common/provider.ts';
-import { type PageLanguage, passwordLinks } from '../../src/http/describe/describe.ts';
+import { type PageLocale, passwordLinks } from '../../src/http/describe/describe.ts';
 import { describeClient, describeGranted } from '../../src/http/describe/describeGranted.ts';
 import { describeWarnings } from '../../src/http/describe/describeWarnings.ts';
 import { describeApplication } from '../../src/http/pages/account/accountPage.ts';
@@ -255,7 +255,7 @@ export function pageSamplesIn(language: Tag): Record<string, Page> {
   const consent = (
     asked: Asked = {},
     typed: ReturnType<typeof typedLimits> | null = null,
-    settings: Partial<PageLanguage> = {},
+    settings: Partial<PageLocale> = {},
   ): Page<'consent'> => ({
     name: 'consent',
     ...describeRequest(access(asked), typed, { ...words, ...settings }),

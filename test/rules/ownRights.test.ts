@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseCatalogue } from '../../src/languages/catalogue.ts';
 import { parseRequestedScope } from '../../src/rules/request/scopeRules.ts';
-import { type RightData, rightData } from '../../src/rules/scope/rightData.ts';
+import { type RightJson, rightData } from '../../src/rules/scope/rightData.ts';
 import { BUILT_IN_RIGHTS, LIFTABLE, type RightKinds } from '../../src/rules/scope/rights.ts';
 import { formatScope, type Right } from '../../src/rules/scope/scope.ts';
-import { boundsOf } from '../../src/rules/spending/bounds.ts';
+import { withheldActsOf } from '../../src/rules/spending/bounds.ts';
 import { anyRights, catalogueFile, forAny, rights, rightsAmong } from './arbitraries.ts';
 import { BANK, SHOP } from './ownRightFiles.ts';
 import { refusalOf, verdictOf } from './refusal.ts';
@@ -74,9 +74,9 @@ describe('a request for rights of a catalogue', () => {
         return own.lifts ?? LIFTABLE.filter((bound) => own.spends || bound.startsWith('see_'));
       });
       const isOwn = list.some(({ name }) => !BUILT_IN_RIGHTS.has(name));
-      const promised = new Set<string>(boundsOf(list, catalogue));
+      const promised = new Set<string>(withheldActsOf(list, catalogue));
       expect(lifted.filter((bound) => promised.has(bound))).toEqual([]);
-      const later = new Set<string>(boundsOf(list, BUILT_IN_RIGHTS));
+      const later = new Set<string>(withheldActsOf(list, BUILT_IN_RIGHTS));
       expect((isOwn ? LIFTABLE : lifted).filter((bound) => later.has(bound))).toEqual([]);
     });
   });
@@ -135,7 +135,7 @@ describe('a right that is not in the catalogue', () => {
 });
 
 /** The scope, made of nothing but the data. */
-function written({ right, target, target_type, sources, period_days, amount }: RightData): string {
+function written({ right, target, target_type, sources, period_days, amount }: RightJson): string {
   const texts = (target === undefined ? (sources ?? []) : [target, target_type]).filter(
     (text) => text !== undefined,
   );

@@ -54,7 +54,7 @@ function expectDocument({ status, body }: RawAnswer, reader: Reader, type: strin
   else
     expect(document).toMatchObject({
       error: expect.stringMatching(/./),
-      error_description: expect.stringMatching(/^[A-Z].*\.$/s),
+      error_description: expect.stringMatching(/^\w.*\.$/s),
     });
 }
 

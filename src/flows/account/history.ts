@@ -29,7 +29,7 @@ export async function findHistoryPage({ db, currency }: Context, { user }: Sessi
   const last = shown.at(-1)?.micros ?? null;
   const shownThen = shown.filter((row) => row.micros === last).length + (last === micros ? skip : 0);
   const older = rows.length > MAX_EVENTS_SHOWN ? `${last}-${shownThen}` : null;
-  return { events: eventsOf(shown, currency), older };
+  return { events: toHistoryEvents(shown, currency), older };
 }
 
 /** Events whose address is a program's: it is not shown as the user's. */
@@ -38,7 +38,7 @@ const BY_PROGRAMS: readonly HistoryKind[] = ['replayed', 'revoked_by_application
 const ALLOWED: readonly HistoryKind[] = ['approved', 'approved_again'];
 
 /** Rights are included while their scopes fit on a page. */
-export function eventsOf<Row extends HistoryRow>(rows: readonly Row[], currency: string) {
+export function toHistoryEvents<Row extends HistoryRow>(rows: readonly Row[], currency: string) {
   let length = 0;
   return rows.map((row): HistoryEvent<Row> => {
     length += row.scope?.length ?? 0;

@@ -1,9 +1,9 @@
 import { findWarningEvents, WARNING_KINDS, type WarningRow } from '../../store/account/history.ts';
 import type { Context } from '../common/context.ts';
 import { formOf, signForm, verifyForm } from '../common/signedForm.ts';
-import { readSeen, type Seen, seenCookieWith, seenSessionId } from '../signIn/seenWarnings.ts';
+import { readSeen, type Seen, seenCookieSessionId, seenCookieWith } from '../signIn/seenWarnings.ts';
 import type { Session } from '../signIn/session.ts';
-import { eventsOf, type HistoryEvent, type HistoryKind } from './history.ts';
+import { type HistoryEvent, type HistoryKind, toHistoryEvents } from './history.ts';
 
 export { WARNING_DAYS } from '../../store/account/history.ts';
 
@@ -33,7 +33,7 @@ export type Warnings = NonNullable<Awaited<ReturnType<typeof findWarnings>>>;
 /** The warnings not seen in this browser; null for none. @param cookie of the browser, null for none */
 export async function findWarnings(context: Context, session: Session, cookie: string | null) {
   const rows = await findUnseen(context, session, readSeen(session, cookie), MAX_WARNINGS_SHOWN);
-  const warnings = eventsOf(rows, context.currency).map(({ kind, ...event }): Warning => {
+  const warnings = toHistoryEvents(rows, context.currency).map(({ kind, ...event }): Warning => {
     if (kind !== 'approved' && kind !== 'approved_again') return { ...event, kind };
     return { ...event, kind: event.confirmedBy === 'provider' ? 'provider_confirmed' : 'payment_confirmed' };
   });
@@ -48,7 +48,7 @@ export async function findWarnings(context: Context, session: Session, cookie: s
 }
 
 function findUnseen({ db }: Context, session: Session, { micros, sessions, warnings }: Seen, most: number) {
-  const own = { userId: session.user.userId, sessions: [seenSessionId(session), ...sessions] };
+  const own = { userId: session.user.userId, sessions: [seenCookieSessionId(session), ...sessions] };
   return findWarningEvents(db, { micros, warnings, most, ...own });
 }
 

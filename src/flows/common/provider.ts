@@ -22,7 +22,7 @@ export interface Provider extends Pick<ProviderSettings, 'issuer' | 'paymentAcr'
 type ProviderClient = Awaited<ReturnType<typeof discover>>;
 
 /** The claims of an ID token, and the access token for the others. */
-export type ProviderAnswer = openidClient.IDToken & { readonly accessToken: string };
+export type ProviderClaims = openidClient.IDToken & { readonly accessToken: string };
 
 /** The provider doesn't answer: users can't sign in, and everything else works. */
 export class ProviderAwayError extends Error {
@@ -104,7 +104,7 @@ export async function fetchBounded(url: string, options: object): Promise<Respon
 }
 
 /** The claims at userinfo (OpenID Connect Core 1.0, section 5.4), none after a failure. @param until of `performance.now()` */
-export function findUserInfo(provider: Provider, { sub, accessToken }: ProviderAnswer, until: number) {
+export function findUserInfo(provider: Provider, { sub, accessToken }: ProviderClaims, until: number) {
   const late = wait(Math.max(0, until - performance.now()), {}, { ref: false });
   const asked = provider
     .client()

@@ -2,7 +2,7 @@ import { builtInSentence } from '../../languages/rights.ts';
 import { memoize } from '../../rules/common/memoize.ts';
 import { nameOfTarget } from '../../rules/face/directory.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
-import { keptScope, type Right } from '../../rules/scope/scope.ts';
+import { parseScopeCached, type Right } from '../../rules/scope/scope.ts';
 import { hexOf, sha256 } from '../../secrets/digest.ts';
 import type { Context } from './context.ts';
 
@@ -13,7 +13,7 @@ const digestsIn = memoize(({ catalogue, directory, currency, languages }: Contex
       languages.all.map(({ texts }) => builtInSentence(right.name, texts)),
       nameOfTarget(directory, right),
     ];
-    const said = keptScope(scope, currency).map(textsOfRight);
+    const said = parseScopeCached(scope, currency).map(textsOfRight);
     return hexOf(sha256(JSON.stringify([currency, catalogue.get('money-source'), said])));
   }),
 );

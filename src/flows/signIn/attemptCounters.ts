@@ -41,7 +41,7 @@ export const recordAttempt = batched(
   'throttle-record',
   async (db, asked: readonly Counters[]): Promise<throttle.AttemptResult[]> => {
     const slots = slotsOf(asked.flatMap(({ attempt, right }) => [...attempt, right]));
-    const seen = new throttle.Counts(await findThrottles(db, { slots }));
+    const seen = new throttle.ThrottleCounters(await findThrottles(db, { slots }));
     const first = asked.map(({ attempt, right }) => seen.attempt(attempt, [...attempt, right]));
     const free = asked.filter((_, index) => first[index]?.waitSeconds === 0);
     if (free.length === 0) return first;
@@ -69,9 +69,13 @@ export const takeBackAttempt = batched(
   },
 );
 
-function changeThrottles<Result>(db: pg.Pool, slots: number[], work: (locked: throttle.Counts) => Result) {
+function changeThrottles<Result>(
+  db: pg.Pool,
+  slots: number[],
+  work: (locked: throttle.ThrottleCounters) => Result,
+) {
   return transaction(db, async (connection) => {
-    const locked = new throttle.Counts(await lockThrottles(connection, { slots }));
+    const locked = new throttle.ThrottleCounters(await lockThrottles(connection, { slots }));
     const result = work(locked);
     if (locked.changed.length > 0) await updateThrottles(connection, locked.changed);
     return result;

@@ -42,12 +42,12 @@ export function seenCookieWith(session: SessionOfUser, cookie: string | null, se
 /** Marks a session as this browser's own, so that its acts are not reported in the next. @returns the new cookie */
 export function markOwnSession(session: SessionOfUser, cookie: string | null): string {
   const seen = readSeen(session, cookie);
-  const own = [...new Set([seenSessionId(session), ...seen.sessions])].slice(0, MAX_SESSIONS_KEPT);
+  const own = [...new Set([seenCookieSessionId(session), ...seen.sessions])].slice(0, MAX_SESSIONS_KEPT);
   return seenCookieWith(session, cookie, { ...seen, sessions: own });
 }
 
 /** The id of a session in the cookie, the same as `sessionIdOf` in SQL. */
-export function seenSessionId({ sessionHash }: SessionOfUser): string {
+export function seenCookieSessionId({ sessionHash }: SessionOfUser): string {
   return hexOf(sha256(bytesOf(sessionHash))).slice(0, SESSION_ID_PREFIX_LENGTH);
 }
 

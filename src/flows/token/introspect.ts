@@ -1,6 +1,6 @@
 import { tokenExpiresAt } from '../../rules/common/lifetimes.ts';
 import type { Credentials } from '../../rules/request/clientCredentials.ts';
-import { limitsAmong, moneySources, type RightData, rightData } from '../../rules/scope/rightData.ts';
+import { limitsAmong, moneySources, type RightJson, rightData } from '../../rules/scope/rightData.ts';
 import type { MoneySource } from '../../rules/scope/rights.ts';
 import { grantedRights } from '../../rules/scope/scope.ts';
 import { sha256 } from '../../secrets/digest.ts';
@@ -29,8 +29,8 @@ interface ActiveToken {
   readonly iat: number;
   readonly exp: number;
   /** The token's rights, ready parsed: a target in `scope` may resemble a right. */
-  readonly rights: readonly RightData[];
-  readonly payment_limits: readonly RightData[];
+  readonly rights: readonly RightJson[];
+  readonly payment_limits: readonly RightJson[];
   readonly money_sources: readonly MoneySource[];
 }
 

@@ -30,7 +30,7 @@ export function textsOf(request: FastifyRequest) {
 }
 
 /** The page of a signed-in user without a request. */
-export const ACCOUNT = '/oauth/account';
+export const ACCOUNT_PATH = '/oauth/account';
 
 /** A form can't return a longer address. */
 const MAX_RETURN_PATH_CHARACTERS = 8_000;
@@ -43,7 +43,7 @@ export function returnPathOf(request: FastifyRequest): string {
   } catch {
     // Too many parameters, as this page itself says.
   }
-  return ACCOUNT;
+  return ACCOUNT_PATH;
 }
 
 function addressOf(request: FastifyRequest): string {

@@ -12,7 +12,7 @@ import { textsOf } from './language.ts';
 // page, until a form went well or its time is over. Refusals without any effect are pages of their own: 400, 403, 409, 500, 503.
 
 /** An outcome that a page says above its contents. */
-export type OutcomeNote = keyof Texts['outcomes']['on'];
+export type OutcomeMessageKey = keyof Texts['outcomes']['on'];
 
 /** A page's request; null for the account page; the path of another page of the account. */
 export type OutcomePage = AuthorizationRequest | string | null;

@@ -1,15 +1,15 @@
 import type { FastifyReply } from 'fastify';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
-import { ACCOUNT } from './language.ts';
+import { ACCOUNT_PATH } from './language.ts';
 
 /** Redirects to one of our paths, usually the account page. 303 ends the post, so reload and Back work. */
-export function seeOther(reply: FastifyReply, path = ACCOUNT): FastifyReply {
+export function seeOther(reply: FastifyReply, path = ACCOUNT_PATH): FastifyReply {
   return reply.header('cache-control', 'no-store').redirect(reply.server.context.baseUrl + path, 303);
 }
 
 /** To the request, whose next step is chosen again; without one to the account page. @param more a further parameter */
 export function redirectToRequest(reply: FastifyReply, request: AuthorizationRequest | null, more = '') {
-  const path = request === null ? ACCOUNT : '/oauth/authorize';
+  const path = request === null ? ACCOUNT_PATH : '/oauth/authorize';
   return seeOther(reply, withQuery(path, request?.canonicalQuery, more));
 }
 

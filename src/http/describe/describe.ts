@@ -3,19 +3,19 @@ import type { Context } from '../../flows/common/context.ts';
 import type { Texts } from '../../languages/languages.ts';
 import type { RightTexts } from '../../languages/rights.ts';
 import { memoize } from '../../rules/common/memoize.ts';
-import { ACCOUNT, languageOf } from '../browser/language.ts';
+import { ACCOUNT_PATH, languageOf } from '../browser/language.ts';
 
 /** A page's language and texts, and the operator's own words. */
-export interface PageLanguage extends RightTexts, Pick<Context, 'brand' | 'provider' | 'timeZone'> {}
+export interface PageLocale extends RightTexts, Pick<Context, 'brand' | 'provider' | 'timeZone'> {}
 
-export function pageLanguageOf(request: FastifyRequest): PageLanguage {
+export function pageLocaleOf(request: FastifyRequest): PageLocale {
   const language = languageOf(request);
   const { brand, catalogue, directory, provider, timeZone } = request.server.context;
   return { brand, catalogue, directory, provider, timeZone, language, texts: language.texts };
 }
 
 /** The host of a redirect URI, or the scheme of an application on the device. */
-export const describeTarget = memoize((redirectUri: string) => {
+export const displayHostOf = memoize((redirectUri: string) => {
   const { host, protocol } = new URL(redirectUri);
   return host === '' || !/^https?:$/.test(protocol) ? protocol.slice(0, -1) : host;
 });
@@ -27,12 +27,12 @@ export interface Link {
 }
 
 export function accountLink({ account }: Texts): Link {
-  return { href: ACCOUNT, text: account.see };
+  return { href: ACCOUNT_PATH, text: account.see };
 }
 
 /** Where passwords are changed: of the provider only its page in `BRAND` is known. */
 export function passwordLinks(
-  { brand, provider, texts: { security } }: PageLanguage,
+  { brand, provider, texts: { security } }: PageLocale,
   hasPaymentPassword: boolean,
 ) {
   const text = hasPaymentPassword ? security.changePaymentPassword : security.setPaymentPassword;

@@ -6,7 +6,7 @@ import type { AuthorizationRequest } from '../../rules/request/authorizationRequ
 import { type Client, logoPath } from '../../rules/request/client.ts';
 import type { Right } from '../../rules/scope/scope.ts';
 import { mostWithin, worstCase } from '../../rules/spending/worstCase.ts';
-import { describeTarget, type PageLanguage } from './describe.ts';
+import { displayHostOf, type PageLocale } from './describe.ts';
 import type { DescribedChange } from './describeLimits.ts';
 
 /** Rights as a user granted them, to confirm them, or to say so afterwards. */
@@ -14,7 +14,7 @@ export function describeGranted(
   rights: readonly Right[],
   authorizationRequest: AuthorizationRequest,
   until: Pick<RequestedAccess, 'expiresAt' | 'daysLeft'>,
-  locale: PageLanguage,
+  locale: PageLocale,
 ) {
   const { formats, request } = locale.texts;
   const client = describeClient(authorizationRequest.client, locale);
@@ -50,7 +50,7 @@ export function describeMoney(
   described: readonly RightOnPage[],
   lead: string | null,
   { expiresAt, daysLeft }: Pick<RequestedAccess, 'expiresAt' | 'daysLeft'>,
-  { texts, timeZone }: PageLanguage,
+  { texts, timeZone }: PageLocale,
 ) {
   const worst = worstCase(rights);
   if (worst === null) return null;
@@ -83,11 +83,11 @@ export function describeMoney(
   };
 }
 
-export function describeClient(client: Client, { brand, language, texts }: PageLanguage) {
+export function describeClient(client: Client, { brand, language, texts }: PageLocale) {
   const { name, site, reviewed } = client;
   return {
     name,
-    site: site && describeTarget(site),
+    site: site && displayHostOf(site),
     logo: logoPath(client),
     reviewed: reviewed ? texts.request.reviewed({ service: textIn(brand.name, language) }) : null,
   };

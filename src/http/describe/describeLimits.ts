@@ -8,10 +8,10 @@ import { moneySources } from '../../rules/scope/rightData.ts';
 import type { Right } from '../../rules/scope/scope.ts';
 import { differenceOf, type RightChange } from '../../rules/spending/difference.ts';
 import { worstCase } from '../../rules/spending/worstCase.ts';
-import type { PageLanguage } from './describe.ts';
+import type { PageLocale } from './describe.ts';
 
 /** A connection's maximal spending, for example "At most RUB 3,000 in any 7 days". */
-export function describeSpending({ rights, isBlocked }: LiveAuthorization, texts: Texts): string {
+export function describeMaxSpending({ rights, isBlocked }: LiveAuthorization, texts: Texts): string {
   const worst = worstCase(rights);
   return isBlocked && worst !== null ? texts.account.spending.nothingNow : describeMost(worst, texts);
 }
@@ -49,7 +49,7 @@ export type DescribedChange = ReturnType<typeof describeChange>;
  * The changes against the live authorization that Allow replaces; null for none. `byRight` has those of the request's rights and,
  * by null, of the source of money, which may be implicit; it is empty if nothing changes.
  */
-export function describeChanges({ authorizationRequest, earlier }: RequestedAccess, locale: PageLanguage) {
+export function describeChanges({ authorizationRequest, earlier }: RequestedAccess, locale: PageLocale) {
   if (earlier === null) return null;
   const { rights } = authorizationRequest;
   const changes = differenceOf(earlier.rights, rights);
@@ -88,7 +88,7 @@ function describeInBoth(before: Limit, after: Limit, { formats, request }: Texts
 }
 
 /** Null if unchanged, or without spending. */
-function describeSourceChange(earlier: readonly Right[], asked: readonly Right[], locale: PageLanguage) {
+function describeSourceChange(earlier: readonly Right[], asked: readonly Right[], locale: PageLocale) {
   const { labels, before } = locale.texts.request.changes;
   const [old, now] = [moneySources(earlier), moneySources(asked)];
   if (now.length === 0 || (old.length === now.length && now.every((one) => old.includes(one)))) return null;

@@ -2,10 +2,10 @@ import type { Warning, Warnings } from '../../flows/account/warnings.ts';
 import { type Texts, withValues } from '../../languages/languages.ts';
 import type { Device } from '../../rules/account/userAgent.ts';
 import { maskOf } from '../../rules/common/network.ts';
-import type { PageLanguage } from './describe.ts';
+import type { PageLocale } from './describe.ts';
 
 /** Each is one event, one line of facts and one question; further ones are folded, with one answer. */
-export function describeWarnings({ first, others, hasMore }: Warnings, locale: PageLanguage) {
+export function describeWarnings({ first, others, hasMore }: Warnings, locale: PageLocale) {
   const described = (form: Warnings['first']) => ({
     ...form,
     warnings: form.warnings.map((warning) => describeWarning(warning, locale)),
@@ -14,7 +14,7 @@ export function describeWarnings({ first, others, hasMore }: Warnings, locale: P
   return { first: described(first), others: others && { heading, ...described(others) }, hasMore };
 }
 
-function describeWarning(warning: Warning, { texts, timeZone }: PageLanguage) {
+function describeWarning(warning: Warning, { texts, timeZone }: PageLocale) {
   const { kind, at, times, firstAt, clientName, network } = warning;
   const { warnings, history, formats } = texts;
   const client = clientName ?? history.deletedClient;

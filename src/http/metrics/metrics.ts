@@ -43,7 +43,7 @@ export type MetricName = keyof typeof HELP;
 type Labels = Readonly<Record<string, readonly string[]>>;
 
 /** Makes the metrics of its registry, which lists them in order of creation. */
-export class Metrics {
+export class MetricFactory {
   readonly registry = new Registry();
   readonly #subscriptions: (() => void)[] = [];
 

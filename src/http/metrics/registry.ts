@@ -13,12 +13,12 @@ import {
 import { BATCHES } from '../../store/database/batch.ts';
 import { STATEMENT_NAMES } from '../../store/database/statement.ts';
 import type { DatabaseWatch } from '../../watch/databaseWatch.ts';
-import { type MetricName, Metrics } from './metrics.ts';
+import { MetricFactory, type MetricName } from './metrics.ts';
 import { registerGauges } from './state.ts';
 
 /** Counts and measures this process for Prometheus. Labels are few and fixed, never taken from a request. */
 export function registerMetrics(app: FastifyInstance, watch: DatabaseWatch): void {
-  const metrics = new Metrics();
+  const metrics = new MetricFactory();
   const { registry } = metrics;
   collectDefaultMetrics({ register: registry });
   // Without gauges that have a counter's name, and their duplicates.
@@ -37,7 +37,7 @@ export function registerMetrics(app: FastifyInstance, watch: DatabaseWatch): voi
 /** Seconds: from an exchange on an idle database to one that waited for a lock in vain. */
 const LATENCY_BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-function countRequests(app: FastifyInstance, metrics: Metrics): void {
+function countRequests(app: FastifyInstance, metrics: MetricFactory): void {
   const requests = metrics.counter('assent_requests_total', { method: [], route: [], status: [], error: [] });
   const seconds = metrics.histogram('assent_request_seconds', { route: [] }, LATENCY_BUCKETS);
   const reasons = { reason: ['database', 'overload', 'provider'] };
@@ -66,7 +66,7 @@ const COUNTERS: Readonly<Record<EventName, readonly [MetricName, label: string]>
   operatorFailure: ['assent_operator_failures_total', 'status'],
 };
 
-function countEvents(metrics: Metrics): void {
+function countEvents(metrics: MetricFactory): void {
   const counters = new Map<string, Counter>();
   for (const [what, [name, label]] of Object.entries(COUNTERS))
     counters.set(what, metrics.counter(name, { [label]: METRIC_EVENTS[what as EventName] }));
@@ -83,7 +83,7 @@ const BATCH_SIZE_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 127];
 const PASSWORD_WAIT_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4];
 const UNNAMED = 'unnamed';
 
-function timeStatements(metrics: Metrics): void {
+function timeStatements(metrics: MetricFactory): void {
   const labels = { statement: [...STATEMENT_NAMES, UNNAMED] };
   const total = metrics.counter('assent_statements_total', labels);
   const seconds = metrics.counter('assent_statement_seconds_total', labels);
@@ -97,7 +97,7 @@ function timeStatements(metrics: Metrics): void {
   });
 }
 
-function measureBatches(metrics: Metrics): void {
+function measureBatches(metrics: MetricFactory): void {
   const labels = { batch: [...BATCHES] };
   const size = metrics.histogram('assent_batch_size', labels, BATCH_SIZE_BUCKETS);
   const wait = metrics.histogram('assent_batch_wait_seconds', labels, BATCH_WAIT_BUCKETS);
@@ -109,7 +109,7 @@ function measureBatches(metrics: Metrics): void {
   metrics.listen(batchRequestRefused, ({ name }) => refused.inc({ batch: name }));
 }
 
-function measurePasswords(metrics: Metrics): void {
+function measurePasswords(metrics: MetricFactory): void {
   const labels = { lane: PASSWORD_QUEUES };
   const wait = metrics.histogram('assent_password_wait_seconds', labels, PASSWORD_WAIT_BUCKETS);
   const refused = metrics.counter('assent_password_refused_total', labels);

@@ -7,13 +7,13 @@ import { waitingChecks } from '../../secrets/password.ts';
 import { PASSWORD_QUEUES } from '../../signals/timings.ts';
 import { findSchemaFacts, type SchemaFacts } from '../../store/schema/auditPartitions.ts';
 import type { DatabaseWatch } from '../../watch/databaseWatch.ts';
-import type { MetricName, Metrics } from './metrics.ts';
+import type { MetricFactory, MetricName } from './metrics.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
   readonly version: string;
 };
 
-export function registerGauges(app: FastifyInstance, metrics: Metrics, watch: DatabaseWatch): void {
+export function registerGauges(app: FastifyInstance, metrics: MetricFactory, watch: DatabaseWatch): void {
   const { context, shutdown } = app;
   const { db } = context;
   const build = { version, node: process.version };
@@ -39,7 +39,7 @@ const FACTS_MS = 10_000;
 const FACTS_WAIT_MS = 500;
 
 /** Absent until the database has responded: 0 must not stand for an unknown number. */
-function describeSchema(metrics: Metrics, db: pg.Pool, watch: DatabaseWatch): void {
+function describeSchema(metrics: MetricFactory, db: pg.Pool, watch: DatabaseWatch): void {
   let facts: SchemaFacts | null = null;
   let asking = Promise.resolve();
   let askAt = Number.NEGATIVE_INFINITY;

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { type ConfirmStep, takesPassword } from '../../flows/authorize/confirmPayment.ts';
 import { requestPath } from '../browser/language.ts';
-import { pageLanguageOf } from '../describe/describe.ts';
+import { pageLocaleOf } from '../describe/describe.ts';
 import { describeGranted } from '../describe/describeGranted.ts';
 import { formErrorFor } from './formErrors.ts';
 import { type Page, paymentPasswordUsername } from './page.ts';
@@ -35,6 +35,6 @@ export function showConfirm(reply: FastifyReply, step: ConfirmStep): FastifyRepl
     signOutToken,
     back: requestPath(authorizationRequest),
     keptAs: takesPassword(reply.server.context) ? paymentPasswordUsername(step.user) : null,
-    ...describeGranted(granted, authorizationRequest, step, pageLanguageOf(reply.request)),
+    ...describeGranted(granted, authorizationRequest, step, pageLocaleOf(reply.request)),
   });
 }

@@ -5,11 +5,11 @@ import { limitsToLower } from '../../flows/authorize/decisionForms.ts';
 import { type Texts, withValues } from '../../languages/languages.ts';
 import { describeRights } from '../../languages/rights.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
-import { boundsOf } from '../../rules/spending/bounds.ts';
+import { withheldActsOf } from '../../rules/spending/bounds.ts';
 import { lowerLimits } from '../../rules/spending/lowering.ts';
 import { limitField } from '../browser/forms.ts';
 import { noteOn } from '../browser/outcomes.ts';
-import { describeTarget, type PageLanguage, pageLanguageOf, passwordLinks } from '../describe/describe.ts';
+import { displayHostOf, type PageLocale, pageLocaleOf, passwordLinks } from '../describe/describe.ts';
 import {
   describeClient,
   describeMoney,
@@ -50,12 +50,12 @@ export function showConsent(reply: FastifyReply, step: ConsentStep): FastifyRepl
     undone: failed === null ? noteOn(reply, authorizationRequest, step.user) : null,
     decisionToken: step.decisionToken,
     error: failed?.error ?? null,
-    ...describeRequest(step, typed, pageLanguageOf(reply.request)),
+    ...describeRequest(step, typed, pageLocaleOf(reply.request)),
   });
 }
 
 /** A request, for the page that allows it (contract 1.2). @param typed invalid sums, null for none */
-export function describeRequest(step: ConsentStep, typed: TypedLimits | null, locale: PageLanguage) {
+export function describeRequest(step: ConsentStep, typed: TypedLimits | null, locale: PageLocale) {
   const { authorizationRequest, earlier, needsConfirmation, user } = step;
   const { rights, client, redirectUri, instanceName, canonicalQuery } = authorizationRequest;
   const { formats, request } = locale.texts;
@@ -86,9 +86,9 @@ export function describeRequest(step: ConsentStep, typed: TypedLimits | null, lo
       .map((right) => ({ ...right, change: null })),
     dropped: changes?.dropped ?? [],
     isSame: changes?.byRight.size === 0,
-    cannot: formats.oneOf(boundsOf(rights, locale.catalogue).map((bound) => request.bounds[bound])),
+    cannot: formats.oneOf(withheldActsOf(rights, locale.catalogue).map((bound) => request.bounds[bound])),
     validUntil: money === null ? formats.day(step.expiresAt, locale.timeZone) : null,
-    returnsTo: describeTarget(redirectUri),
+    returnsTo: displayHostOf(redirectUri),
     returnsElsewhere: isElsewhere(client.site, redirectUri),
     needsConfirmation,
     lacksPassword,
@@ -133,7 +133,7 @@ function isElsewhere(site: string | null, redirectUri: string): boolean {
   return known !== next && !known?.endsWith(`.${next}`) && !next?.endsWith(`.${known}`);
 }
 
-function describeOthers({ others }: RequestedAccess, { texts }: PageLanguage): string | null {
+function describeOthers({ others }: RequestedAccess, { texts }: PageLocale): string | null {
   const { besides, besidesMany } = texts.request;
   if (others === null) return besidesMany;
   return others.length === 0

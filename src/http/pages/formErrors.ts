@@ -8,7 +8,7 @@ import { textsOf } from '../browser/language.ts';
 import {
   isKeyOf,
   lastOutcome,
-  type OutcomeNote,
+  type OutcomeMessageKey,
   type OutcomeOptions,
   type OutcomePage,
   rememberOutcome,
@@ -71,7 +71,7 @@ export function refuseAttempt(
 export function refuseDecision(
   reply: FastifyReply,
   subject: OutcomePage,
-  note: OutcomeNote = 'too_many_decisions',
+  note: OutcomeMessageKey = 'too_many_decisions',
 ): void {
   logRefused(reply, 'too_many_decisions', 'more decisions of one user than a person can make in that time');
   rememberOutcome(reply, note, subject, { seconds: 60 });

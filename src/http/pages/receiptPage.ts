@@ -3,7 +3,7 @@ import type { Receipt } from '../../flows/authorize/decide.ts';
 import type { Choice } from '../../flows/authorize/decisionForms.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { decisionPath } from '../browser/redirects.ts';
-import { pageLanguageOf } from '../describe/describe.ts';
+import { pageLocaleOf } from '../describe/describe.ts';
 import { describeGranted } from '../describe/describeGranted.ts';
 import type { Page } from './page.ts';
 import { showPage } from './views.ts';
@@ -30,6 +30,6 @@ export function showReceipt(
   return showPage(reply, RECEIPT_PAGE, {
     choice,
     onward,
-    ...describeGranted(rights, authorizationRequest, receipt, pageLanguageOf(reply.request)),
+    ...describeGranted(rights, authorizationRequest, receipt, pageLocaleOf(reply.request)),
   });
 }

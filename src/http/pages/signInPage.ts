@@ -5,7 +5,7 @@ import { setCookie } from '../browser/cookies.ts';
 import { textsOf } from '../browser/language.ts';
 import { signInNote } from '../browser/outcomes.ts';
 import { AGAIN, withQuery } from '../browser/redirects.ts';
-import { pageLanguageOf } from '../describe/describe.ts';
+import { pageLocaleOf } from '../describe/describe.ts';
 import { describeClient } from '../describe/describeGranted.ts';
 import { queryParameters } from '../request/parameters.ts';
 import { formErrorFor } from './formErrors.ts';
@@ -35,7 +35,7 @@ export function showSignIn(reply: FastifyReply, step: SignInStep): FastifyReply 
   if (provider !== null) return showLeaving(reply, provider, request);
   if (newCookie !== null) setCookie(reply, 'preLogin', newCookie);
   const client =
-    authorizationRequest && describeClient(authorizationRequest.client, pageLanguageOf(reply.request));
+    authorizationRequest && describeClient(authorizationRequest.client, pageLocaleOf(reply.request));
   const { error = null, typed: [login = ''] = [] } =
     formErrorFor(reply, '/oauth/sign-in', authorizationRequest) ?? {};
   const undone = error === null ? signInNote(reply, authorizationRequest) : null;

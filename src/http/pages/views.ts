@@ -36,7 +36,7 @@ export function showPage<Fields extends object>(
   const language = languageOf(request);
   const wayBack = Buffer.from(returnPathOf(request)).toString('base64url'); // error pages never repeat input
   reply.code(status).headers(pageHeaders(page, fields, language, branding));
-  const text = pageText(server, page, fields, language, branding, wayBack);
+  const text = renderHtml(server, page, fields, language, branding, wayBack);
   if (typeof text === 'string') return reply.send(text);
   const send = (textOrError: string | Error) => reply.send(textOrError);
   text.then(send, send);
@@ -44,7 +44,7 @@ export function showPage<Fields extends object>(
 }
 
 /** A page as HTML: at once from pieces, or rendered. @param wayBack for the form of another language, empty for none */
-export function pageText(
+export function renderHtml(
   app: Pick<FastifyInstance, 'view'>,
   page: PageKind,
   fields: object,

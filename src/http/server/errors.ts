@@ -7,7 +7,7 @@ import { sendJson } from '../../listener/json.ts';
 import { loggedPathOf } from '../../listener/logLine.ts';
 import { limitPipelining } from '../../listener/slowReaders.ts';
 import { OAuthError } from '../../rules/common/error.ts';
-import { MAX_FAILURES_PER_MINUTE } from '../../rules/common/limits.ts';
+import { MAX_FAILED_API_REQUESTS_PER_MINUTE } from '../../rules/common/limits.ts';
 import { rateLimitNetworkOf } from '../../rules/common/network.ts';
 import type { RuleId } from '../../rules/common/refusals.ts';
 import { emit } from '../../signals/events.ts';
@@ -38,7 +38,7 @@ interface ErrorResponse extends ErrorPageInput {
 export function answerErrors(app: FastifyInstance, watch: DatabaseWatch): void {
   app.decorateRequest('logFields', null);
   app.decorateRequest('logOutcome', null);
-  const noteFailure = limitFailures(MAX_FAILURES_PER_MINUTE, 60_000);
+  const noteFailure = limitFailures(MAX_FAILED_API_REQUESTS_PER_MINUTE, 60_000);
   app.setErrorHandler(async (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     const refused = asOAuthError(error);
     if (refused !== null) return answerRefused(reply, refused, noteFailure);

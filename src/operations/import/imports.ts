@@ -4,13 +4,13 @@ import { OperatorError } from '../../rules/common/error.ts';
 import { createLookAlikeIndex, lookAlikeProblem } from '../../rules/common/lookAlike.ts';
 import type { Offer } from '../../rules/request/scopeRules.ts';
 import { kindOf } from '../../rules/scope/rights.ts';
-import { keptScope } from '../../rules/scope/scope.ts';
+import { parseScopeCached } from '../../rules/scope/scope.ts';
 import { findClients } from '../../store/common/clients.ts';
 import * as store from '../../store/operate/imports.ts';
 import { ownsTables } from '../../store/schema/auditPartitions.ts';
 import { OPTIONAL_FLAG } from '../fields.ts';
 import { type OperationContext, operation } from '../operation.ts';
-import { CLIENT_ROW, FORCED, GRANT_ROW, USER_ROW } from './rows.ts';
+import { CLIENT_ROW, FORCE_VALUE_BY_FIELD, GRANT_ROW, USER_ROW } from './rows.ts';
 
 // A transaction has 2 MB of lines, since memory is bounded, and a short line counts as 2 KB: at most 1,000.
 const BATCH_BYTES = 2_000_000;
@@ -37,7 +37,7 @@ const namesOf = ({ key: login, external_id: id, client_id: client }: Row) =>
 const idsOf = (row: Row) => (row.token_hash ? [row.token_hash] : namesOf(row));
 
 /** What `force` accepts. */
-export const FORCE_VALUES = ['all', ...new Set(Object.values(FORCED))];
+export const FORCE_VALUES = ['all', ...new Set(Object.values(FORCE_VALUE_BY_FIELD))];
 
 const NOTED_LINE = z.object({ line: z.int(), field: z.string().nullable(), reason: z.string() });
 const LINES = z.array(NOTED_LINE).describe(`the first ${MAX_LINES_SHOWN}`);
@@ -156,7 +156,7 @@ const NOT_KNOWN = 'neither built in nor in the file of CATALOGUE';
 function unknownRights({ catalogue, currency }: Offer) {
   const granted = new Set<string>();
   const of = ({ scope, allowed_rights: rights }: Row): readonly string[] => {
-    const names = scope === undefined ? rights : keptScope(scope, currency).map(({ name }) => name);
+    const names = scope === undefined ? rights : parseScopeCached(scope, currency).map(({ name }) => name);
     const unknown = names?.filter((name) => kindOf(name, catalogue) === undefined) ?? [];
     if (scope !== undefined) for (const name of unknown) granted.add(name);
     return unknown;
@@ -185,7 +185,8 @@ async function judgeFor(
     const problem = hasEnded(namesOf(row)) ? 'skipped' : unusable;
     const look = own && lookAlikeProblem(name, names.like(name), own);
     const doubts = [...(look ? [`name: ${look}: pass \`force\` to accept it`] : []), ...row.doubts];
-    const isForced = (doubt: string) => force === 'all' || FORCED[doubt.split(':', 1)[0] ?? ''] === force;
+    const isForced = (doubt: string) =>
+      force === 'all' || FORCE_VALUE_BY_FIELD[doubt.split(':', 1)[0] ?? ''] === force;
     const refused = doubts.find((doubt) => !isForced(doubt));
     if (own && !problem && !refused) names.add(name);
     return Object.assign(row, { problem: problem ?? refused, doubt: doubts[0], update });

@@ -60,7 +60,7 @@ const FLAG = z.boolean('is neither true nor false').default(false);
 const rowOf = <Shape extends z.ZodRawShape>(shape: Shape) => z.strictObject(shape, 'must be a JSON object');
 
 /** What `--force` accepts alone, by the field of a doubt. */
-export const FORCED: Readonly<Record<string, string>> = {
+export const FORCE_VALUE_BY_FIELD: Readonly<Record<string, string>> = {
   name: 'look-alike',
   ...recordOf(['secret', 'token'], 'weak-secret'),
   ...recordOf(['password_hash', 'payment_password_hash'], 'costly-hash'),

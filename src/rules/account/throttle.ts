@@ -76,7 +76,7 @@ export interface AttemptResult {
   readonly slotToReport: number | null;
 }
 
-export class Counts {
+export class ThrottleCounters {
   readonly #read: ReadonlySet<CounterState>;
   readonly #bySlot: Map<number, CounterState>;
 

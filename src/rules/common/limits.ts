@@ -46,4 +46,4 @@ export const MAX_SHOWN_SCOPE_CHARACTERS = 16_000;
 export const MAX_SUMMED_SCOPE_CHARACTERS = 32_000;
 
 /** Failed requests of programs from one network in a minute: far more than any working application makes. */
-export const MAX_FAILURES_PER_MINUTE = 1_000;
+export const MAX_FAILED_API_REQUESTS_PER_MINUTE = 1_000;

@@ -4,7 +4,7 @@ import { hasWordsOfOneScript, skeleton } from '../common/lookAlike.ts';
 import { type Ceiling, exceeds } from '../common/money.ts';
 import { findUnclear, withInnerQuotes } from '../common/text.ts';
 import { BUILT_IN_RIGHTS, kindOf, type RightKinds } from '../scope/rights.ts';
-import { formatScope, keptScope, NOT_A_RIGHT, type Right } from '../scope/scope.ts';
+import { formatScope, INVALID_RIGHT_MESSAGE, parseScopeCached, type Right } from '../scope/scope.ts';
 import type { Client } from './client.ts';
 
 /** A service offers the rights of its catalogue, in its only currency (ISO 4217). */
@@ -33,7 +33,7 @@ export function parseRequestedScope(scope: string, offer: Offer, client: Asking)
     const message = `The parameter scope is longer than ${MAX_CANONICAL_QUERY_BYTES} characters.`;
     throw new OAuthError('too_long', message, { code: 'invalid_scope' });
   }
-  const parsed = keptScope(scope, offer.currency);
+  const parsed = parseScopeCached(scope, offer.currency);
   for (const right of parsed) refuseUnavailable(right, offer, client);
   for (const right of parsed) refuseUnclear(right);
   const completed = parsed.map((right) => complete(right, offer));
@@ -58,7 +58,8 @@ function refuseUnavailable(right: Right, offer: Offer, { allowedRights }: Asking
     throw new OAuthError('right_not_offered', message, `scope: ${name} is not in the catalogue`);
   }
   const misformed = formProblem(right, offer);
-  if (misformed) throw new OAuthError('unreadable_rights', NOT_A_RIGHT, `scope: ${name} ${misformed}`);
+  if (misformed)
+    throw new OAuthError('unreadable_rights', INVALID_RIGHT_MESSAGE, `scope: ${name} ${misformed}`);
   if (allowedRights === null || allowedRights.includes(name)) return;
   const message = 'The application may not request one of these rights.';
   throw new OAuthError('right_not_allowed', message, `scope: the application may not request ${name}`);
@@ -110,7 +111,7 @@ function refuseExcess({ name, limit }: Right, most: Ceiling): void {
 
 /** The cases of "logically contradictory" (contract 7.1), beside a whole with its part. */
 const CONTRADICTIONS: readonly (readonly [rule: string, broken: (rights: readonly Right[]) => boolean])[] = [
-  ['the same right twice', (rights) => hasTwins(rights, identityOf)],
+  ['the same right twice', (rights) => hasTwins(rights, rightKeyOf)],
   ['two targets that look alike', (rights) => hasTwins(rights, lookOf)],
   ['a source of money named twice', (rights) => rights.some(({ sources = [] }) => hasTwins(sources, String))],
   [
@@ -126,14 +127,14 @@ const CONTRADICTIONS: readonly (readonly [rule: string, broken: (rights: readonl
 ];
 
 /** Equal for the same right, whatever its limit. @param spell maps two spellings of one target to the same */
-export function identityOf({ name, target, type }: Right, spell = (text: string) => text.normalize('NFKC')) {
+export function rightKeyOf({ name, target, type }: Right, spell = (text: string) => text.normalize('NFKC')) {
   return JSON.stringify([name, target && spell(target), type]);
 }
 
 /** Equal for two lines that look the same on a page. A phone number is shown with its plus, which is optional in a scope. */
 function lookOf(right: Right): string {
   const sign = right.type === 'phone' ? /^\+/ : '';
-  return identityOf(right, (target) => skeleton(withInnerQuotes(target).replace(sign, '')));
+  return rightKeyOf(right, (target) => skeleton(withInnerQuotes(target).replace(sign, '')));
 }
 
 function hasTwins<Item>(items: readonly Item[], by: (item: Item) => string): boolean {

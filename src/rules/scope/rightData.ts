@@ -16,9 +16,9 @@ export function rightData(rights: readonly Right[]) {
   }));
 }
 
-export type RightData = ReturnType<typeof rightData>[number];
+export type RightJson = ReturnType<typeof rightData>[number];
 
-export function limitsAmong(rights: readonly RightData[]): RightData[] {
+export function limitsAmong(rights: readonly RightJson[]): RightJson[] {
   return rights.filter(({ amount }) => amount !== undefined);
 }
 

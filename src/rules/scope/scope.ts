@@ -6,7 +6,7 @@ import { BUILT_IN_RIGHTS, isRightName, type MoneySource, NAME } from './rights.t
 
 // The grammar of a scope. `scopeRules.ts` has the rules for requests, `rightData.ts` the form for programs and pages.
 
-export const NOT_A_RIGHT = 'The parameter scope has a value that is not a right of this service.';
+export const INVALID_RIGHT_MESSAGE = 'The parameter scope has a value that is not a right of this service.';
 
 /** One element of a scope (contract 2.2). */
 export interface Right {
@@ -155,7 +155,7 @@ class Scanner {
   /** @throws {OAuthError} `invalid_scope`, with what was expected and where */
   fail(expected: string): never {
     const rule = `scope: expected ${expected} before or at character ${this.#at + 1}`;
-    throw new OAuthError('unreadable_rights', NOT_A_RIGHT, rule);
+    throw new OAuthError('unreadable_rights', INVALID_RIGHT_MESSAGE, rule);
   }
 }
 
@@ -166,7 +166,7 @@ const parsedIn = memoize((currency: string) =>
 );
 
 /** Like {@link parseScope}, with a cache: most applications request the same of each user. */
-export function keptScope(scope: string, currency: string): readonly Right[] {
+export function parseScopeCached(scope: string, currency: string): readonly Right[] {
   return scope.length > MAX_KEPT_CHARACTERS ? parseScope(scope, currency) : parsedIn(currency)(scope);
 }
 
@@ -176,7 +176,7 @@ export function grantedRights(
   currency: string,
 ): readonly Right[] {
   try {
-    return keptScope(scope, currency);
+    return parseScopeCached(scope, currency);
   } catch (cause) {
     throw new Error(`grants: the scope of a grant to ${clientId} can't be read`, { cause });
   }

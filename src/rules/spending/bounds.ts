@@ -3,7 +3,7 @@ import { kindOf, LIFTABLE, type RightKinds } from '../scope/rights.ts';
 import { hasSpendingRight, type Right } from '../scope/scope.ts';
 
 /** An act that an application can never do, or can't do because it didn't request it. */
-export type Bound =
+export type WithheldAct =
   /** By its limits, or because no right spends. */
   | 'spend_more'
   | 'spend'
@@ -20,15 +20,15 @@ export type Bound =
 const MAX_NOT_ASKED = 2;
 
 /** Always the limits, the passwords and other applications; then the most important unrequested rights. */
-export function boundsOf(rights: readonly Right[], catalogue: RightKinds): Bound[] {
+export function withheldActsOf(rights: readonly Right[], catalogue: RightKinds): WithheldAct[] {
   const spending = hasSpendingRight(rights);
   const sources = moneySources(rights);
   const source = catalogue.get('money-source');
   // The sentences of these bounds name our sources, not the service's own.
   const choosesSource = spending && source !== undefined && source.sources === undefined;
-  const isLifted = (bound: Bound) =>
+  const isLifted = (bound: WithheldAct) =>
     rights.some(({ name }) => (kindOf(name, catalogue)?.lifts ?? LIFTABLE).some((one) => one === bound));
-  const notAsked: readonly (readonly [Bound, boolean])[] = [
+  const notAsked: readonly (readonly [WithheldAct, boolean])[] = [
     ['pay_others', spending],
     // If an application pays only named ones, `pay_others` implies it.
     ['transfer', isLifted('pay_others')],

@@ -1,15 +1,15 @@
 import { covers, type Limit } from '../common/money.ts';
-import { identityOf } from '../request/scopeRules.ts';
+import { rightKeyOf } from '../request/scopeRules.ts';
 import type { Right } from '../scope/scope.ts';
 
 /** A right of a request beside the earlier authorization that it replaces; a dropped one as it was. A limit is null for none. */
 export type RightChange = ReturnType<typeof differenceOf>[number];
 
-/** Each right of both lists once, by {@link identityOf}; dropped ones last. `moneySources` compares the sources of money. */
+/** Each right of both lists once, by {@link rightKeyOf}; dropped ones last. `moneySources` compares the sources of money. */
 export function differenceOf(earlier: readonly Right[], asked: readonly Right[]) {
-  const unmatched = withoutMoneySource(earlier).map((right) => ({ right, key: identityOf(right) }));
+  const unmatched = withoutMoneySource(earlier).map((right) => ({ right, key: rightKeyOf(right) }));
   const changes = withoutMoneySource(asked).map((right) => {
-    const key = identityOf(right);
+    const key = rightKeyOf(right);
     const index = unmatched.findIndex((other) => other.key === key);
     const [match] = index < 0 ? [] : unmatched.splice(index, 1);
     const [before, after] = [match?.right.limit ?? null, right.limit ?? null];

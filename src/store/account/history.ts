@@ -1,13 +1,15 @@
 import type { Device } from '../../rules/account/userAgent.ts';
-import { AUDIT_KINDS, type AuditKind, IS_SHOWN_TO_USER } from '../common/auditEvents.ts';
+import { AUDIT_KINDS, type AuditKind, SHOWN_TO_USER_BY_EVENT_KIND } from '../common/auditEvents.ts';
 import { microsSql, timeFromMicrosSql } from '../common/conditions.ts';
 import { findAll } from '../database/query.ts';
 
 /** Shown to the user: own acts, and events of the account and its authorizations. */
 export type HistoryKind = {
-  [Kind in AuditKind]: (typeof IS_SHOWN_TO_USER)[Kind] extends true ? Kind : never;
+  [Kind in AuditKind]: (typeof SHOWN_TO_USER_BY_EVENT_KIND)[Kind] extends true ? Kind : never;
 }[AuditKind];
-export const HISTORY_KINDS = AUDIT_KINDS.filter((kind): kind is HistoryKind => IS_SHOWN_TO_USER[kind]);
+export const HISTORY_KINDS = AUDIT_KINDS.filter(
+  (kind): kind is HistoryKind => SHOWN_TO_USER_BY_EVENT_KIND[kind],
+);
 
 /** Events that may mean a stolen password or code: pages warn about them. */
 export const WARNING_KINDS = [

@@ -5,7 +5,7 @@ import { send, write } from '../database/query.ts';
 import type { ComputedInputs } from '../database/statement.ts';
 
 /** Transitions of an authorization (contract section 3), sign-ins, operators' acts; true for those shown to the user. */
-export const IS_SHOWN_TO_USER = {
+export const SHOWN_TO_USER_BY_EVENT_KIND = {
   ...recordOf(['approved', 'approved_again', 'rejected'], true),
   ...recordOf(['exchanged'], false),
   ...recordOf(['replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator'], true),
@@ -24,8 +24,8 @@ export const IS_SHOWN_TO_USER = {
   ...recordOf(['operator_created', 'operator_retired'], false),
 };
 
-export type AuditKind = keyof typeof IS_SHOWN_TO_USER;
-export const AUDIT_KINDS = Object.keys(IS_SHOWN_TO_USER) as AuditKind[];
+export type AuditKind = keyof typeof SHOWN_TO_USER_BY_EVENT_KIND;
+export const AUDIT_KINDS = Object.keys(SHOWN_TO_USER_BY_EVENT_KIND) as AuditKind[];
 
 interface EventColumns extends Partial<typeof EVENT_GRANT & typeof CALLER_FROM_COLUMNS> {
   readonly kind: `'${AuditKind}'` | `case ${string}` | '@kind';

@@ -3,7 +3,7 @@ import type { Logo } from '../../rules/face/logo.ts';
 import { type Client, type ClientSettings, effectiveChange } from '../../rules/request/client.ts';
 import { findOneBatched } from '../database/batch.ts';
 import type { Database } from '../database/database.ts';
-import { asciiOnly, findAll, findExactlyOne, findOne, write } from '../database/query.ts';
+import { findAll, findExactlyOne, findOne, visibleAsciiOrEmpty, write } from '../database/query.ts';
 import { keysetListBy } from './conditions.ts';
 
 /** An operator's settings, with the types of their columns. The ceiling `most` has two more; both are null without one. */
@@ -29,7 +29,7 @@ const WRITTEN = [...SETTINGS, 'most_days', 'most_sum'].join(', ');
 const VALUES = `${SETTINGS.map((column) => `@${camelCase(column)}`).join(', ')},
     (@most::json ->> 'days')::int, (@most::json ->> 'sum')::numeric`;
 
-export const findClient = findOneBatched<string, Client>('client-find', { client_id: asciiOnly })`
+export const findClient = findOneBatched<string, Client>('client-find', { client_id: visibleAsciiOrEmpty })`
   select n::int as n, ${CLIENT_COLUMNS} from @input(client_id text) join clients using (client_id)`;
 
 export const listClients = keysetListBy<Client>('client_id', CLIENT_COLUMNS, 'clients');

@@ -17,7 +17,7 @@ interface KeptRefusal extends Readonly<Record<'reference' | 'method' | 'error' |
 export type StoredRefusal = KeptRefusal & { readonly network: number };
 
 /** Refusals kept of one network in one window: in a week it fills at most two thirds of the slots. */
-export const MAX_REFUSALS_KEPT = 60;
+export const MAX_REFUSALS_PER_NETWORK = 60;
 export const WINDOW_MS = 600_000;
 const WINDOW = `interval '${WINDOW_MS} milliseconds'`;
 
@@ -31,7 +31,7 @@ select network, at, reference, method, path, status, error, rule, rule_id,
           from @input(network bigint, at timestamptz, reference text, method text, path text, status int, error text,
                       rule text, rule_id text, client_id text)) r
  where place + (select count(*) from (select from refusals kept where kept.network = r.network and kept.at > clock_timestamp() - ${WINDOW}
-                                       limit ${MAX_REFUSALS_KEPT}) recent) <= ${MAX_REFUSALS_KEPT}
+                                       limit ${MAX_REFUSALS_PER_NETWORK}) recent) <= ${MAX_REFUSALS_PER_NETWORK}
 on conflict (slot) do update
    set network = excluded.network, at = excluded.at, reference = excluded.reference, method = excluded.method, path = excluded.path,
        status = excluded.status, error = excluded.error, rule = excluded.rule, rule_id = excluded.rule_id,

@@ -71,4 +71,4 @@ function statementsOf(owner: SecretOwner) {
   };
 }
 
-export const SECRETS = { client: statementsOf('client'), resource: statementsOf('resource') };
+export const secretStatements = { client: statementsOf('client'), resource: statementsOf('resource') };

@@ -7,7 +7,7 @@ import type { Client } from '../../rules/request/client.ts';
 import type { Digest } from '../../secrets/digest.ts';
 import { batched } from '../database/batch.ts';
 import { decidingStatement, momentOf } from '../database/deadline.ts';
-import { asciiOnly, findEach, write, writeEach } from '../database/query.ts';
+import { findEach, visibleAsciiOrEmpty, write, writeEach } from '../database/query.ts';
 import { CALLER_FROM_PARAMETERS, insertEventsSql } from './auditEvents.ts';
 import { CLIENT_COLUMNS } from './clients.ts';
 import type { User } from './users.ts';
@@ -132,7 +132,7 @@ interface Named {
 }
 
 const findNamed = findEach<Named, Client & SessionRow>('request-find', {
-  client_id: ({ clientId }) => asciiOnly(clientId),
+  client_id: ({ clientId }) => visibleAsciiOrEmpty(clientId),
 })`
 select n::int as n, c.*, s.* from @input(client_id text, session_hash bytea)
   left join lateral (select ${CLIENT_COLUMNS} from clients where client_id = input.client_id offset 0) c on true

@@ -136,7 +136,7 @@ export async function begin(connection: pg.ClientBase): Promise<void> {
 }
 
 /** Runs a statement within a transaction begun by {@link begin}. */
-export function runWithin<Row extends pg.QueryResultRow>(
+export function runInTransaction<Row extends pg.QueryResultRow>(
   connection: pg.ClientBase,
   { name = '', ...query }: Statement,
 ): Promise<pg.QueryResult<Row>> {
@@ -161,11 +161,11 @@ export async function runAlone<Row extends pg.QueryResultRow>(
   connection: pg.ClientBase,
   query: Statement,
 ): Promise<pg.QueryResult<Row>> {
-  if (traitsOf(connection).ownSession) return runWithin(connection, query);
+  if (traitsOf(connection).ownSession) return runInTransaction(connection, query);
   const { limitMs = DATABASE_MS } = query;
   const [, result] = await Promise.all([
     send(connection, { text: BEGIN_WITH_SETTINGS, limitMs }),
-    runWithin<Row>(connection, query),
+    runInTransaction<Row>(connection, query),
     send(connection, { text: 'commit', limitMs }),
   ]);
   return result;

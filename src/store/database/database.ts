@@ -36,7 +36,7 @@ export function openDatabase(where: string | Address, password: string | null = 
       if (addresses.length > 1 && !takesWrites) throw standbyError();
     },
   });
-  hostsOf.set(pool, hosts);
+  hostsByPool.set(pool, hosts);
   // Without a listener an error ends the process. An idle connection's is harmless: the next query opens another. A busy
   // connection's error reaches the running statement.
   pool.on('error', () => {});
@@ -44,7 +44,7 @@ export function openDatabase(where: string | Address, password: string | null = 
   return pool;
 }
 
-export const hostsOf = new WeakMap<pg.Pool, Hosts>();
+export const hostsByPool = new WeakMap<pg.Pool, Hosts>();
 
 /** Holds a pool's statements until its database is migrated, and fails them while it is unreachable. */
 export interface Gate {
@@ -69,7 +69,7 @@ export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
     const closed = gateOf.get(pool);
     if (closed) throw closed.cause ?? new ConnectError(new Error('its schema is being migrated'));
   }
-  return hostsOf.get(pool)?.connect(pool) ?? pool.connect();
+  return hostsByPool.get(pool)?.connect(pool) ?? pool.connect();
 }
 
 export type Work<Result> = (connection: pg.PoolClient) => Promise<Result>;

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { LOCK_MS, STATEMENT_MS } from '../../rules/common/timeouts.ts';
-import { begin, runAlone, runWithin, send } from './connection.ts';
+import { begin, runAlone, runInTransaction, send } from './connection.ts';
 import { connect, type Database, transaction, withConnection } from './database.ts';
 import {
   batchStatement,
@@ -80,11 +80,11 @@ export function runOnConnection<Result>(
 ): Promise<Result> {
   return db instanceof pg.Pool
     ? withConnection(db, (connection) => work(connection, runAlone))
-    : work(db, runWithin);
+    : work(db, runInTransaction);
 }
 
 /** Empty unless visible ASCII, like all registered texts: a letter that PostgreSQL refuses could fail a whole batch. */
-export function asciiOnly(text: string): string {
+export function visibleAsciiOrEmpty(text: string): string {
   return /^[\x21-\x7e]*$/.test(text) ? text : '';
 }
 

@@ -16,7 +16,7 @@ import {
   SECRET_IS_WRONG,
 } from '../common/secrets.ts';
 import { batchedDecidingStatement, momentOf } from '../database/deadline.ts';
-import { asciiOnly } from '../database/query.ts';
+import { visibleAsciiOrEmpty } from '../database/query.ts';
 
 export interface ExchangeRequest {
   /** Null for a code that this server can't have issued: it is judged the same way, the client first. */
@@ -81,8 +81,8 @@ export const exchangeCode = batchedDecidingStatement<ExchangeResult, ExchangeReq
   'grant-exchange',
   ({ grantId }) => grantId,
   {
-    client_id: ({ clientId }) => asciiOnly(clientId),
-    redirect_uri: ({ redirectUri }) => asciiOnly(redirectUri),
+    client_id: ({ clientId }) => visibleAsciiOrEmpty(clientId),
+    redirect_uri: ({ redirectUri }) => visibleAsciiOrEmpty(redirectUri),
     ...CALLER_INPUT_VALUES,
   },
 )`

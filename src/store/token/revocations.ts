@@ -18,7 +18,7 @@ import {
 } from '../common/secrets.ts';
 import type { Database } from '../database/database.ts';
 import { batchedDecidingStatement, decidingStatement, momentOf } from '../database/deadline.ts';
-import { asciiOnly } from '../database/query.ts';
+import { visibleAsciiOrEmpty } from '../database/query.ts';
 
 /** One kind of revocation, in SQL. */
 interface Revocation {
@@ -102,7 +102,7 @@ const byToken = batchedDecidingStatement<
   Record<'authenticated' | 'known' | 'revoked', boolean>,
   TokenRevocation
 >('grant-revoke-by-token', ({ grantId }) => grantId, {
-  client_id: ({ clientId }) => clientId && asciiOnly(clientId),
+  client_id: ({ clientId }) => clientId && visibleAsciiOrEmpty(clientId),
   ...CALLER_INPUT_VALUES,
 })`${revocation({
   kind: 'revoked_by_application',

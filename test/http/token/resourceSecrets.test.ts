@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { perform } from '../../../src/operations/operation.ts';
 import * as resources from '../../../src/operations/resources.ts';
-import { SECRETS } from '../../../src/store/common/secrets.ts';
+import { secretStatements } from '../../../src/store/common/secrets.ts';
 import { flowAt } from '../../contract/flowAt.ts';
 import { basic } from '../../support/http/tokenRequests.ts';
 import { agree, registerResource, removeResource, setResourceStatus } from '../../support/operators.ts';
@@ -30,7 +30,7 @@ describe('a resource server', () => {
     const added = await perform(resources.secret.add, olga, { resourceId });
     const second = { resourceId, resourceSecret: String(added.resourceSecret) };
     for (const secret of [first, second]) expect((await ask(secret)).body).toContain('"active":true');
-    const [one] = await SECRETS.resource.list(pool, { ownerId: resourceId });
+    const [one] = await secretStatements.resource.list(pool, { ownerId: resourceId });
     await perform(resources.secret.retire, olga, { resourceId, secretId: one?.secretId ?? '' });
     expect(await ask(first)).toEqual(await wrongSecret());
     const last = { resourceId, secretId: added.secretId };

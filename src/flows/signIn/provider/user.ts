@@ -14,7 +14,7 @@ import {
   updateExternalUser,
 } from '../../../store/common/users.ts';
 import type { Context } from '../../common/context.ts';
-import { findUserInfo, type Provider, type ProviderAnswer } from '../../common/provider.ts';
+import { findUserInfo, type Provider, type ProviderClaims } from '../../common/provider.ts';
 import { knownDevice, newDeviceCookie } from '../device.ts';
 import { openSession, type SentCookies } from '../session.ts';
 
@@ -22,7 +22,7 @@ import { openSession, type SentCookies } from '../session.ts';
 export async function findOrCreateUser(
   context: Context,
   provider: Provider,
-  answer: ProviderAnswer,
+  answer: ProviderClaims,
   caller: Caller,
 ) {
   const { sub: externalId } = answer;
@@ -109,7 +109,7 @@ export function refused(ruleId: OAuthRuleId, rule: string) {
 export async function openProviderSession(
   context: Context,
   provider: Provider,
-  claims: ProviderAnswer,
+  claims: ProviderClaims,
   cookies: SentCookies,
   caller: Caller,
 ) {

@@ -15,11 +15,11 @@ import { describeRights } from '../../../languages/rights.ts';
 import { logoPath } from '../../../rules/request/client.ts';
 import { readCookie } from '../../browser/cookies.ts';
 import { sessionOf } from '../../browser/forms.ts';
-import { ACCOUNT } from '../../browser/language.ts';
+import { ACCOUNT_PATH } from '../../browser/language.ts';
 import { lastOutcome, noteOn } from '../../browser/outcomes.ts';
 import { seeOther, withQuery } from '../../browser/redirects.ts';
-import { type PageLanguage, pageLanguageOf, passwordLinks } from '../../describe/describe.ts';
-import { describeSpending, describeTotalSpending } from '../../describe/describeLimits.ts';
+import { type PageLocale, pageLocaleOf, passwordLinks } from '../../describe/describe.ts';
+import { describeMaxSpending, describeTotalSpending } from '../../describe/describeLimits.ts';
 import { describeWarnings } from '../../describe/describeWarnings.ts';
 import { queryParameters } from '../../request/parameters.ts';
 import type { Page } from '../page.ts';
@@ -52,14 +52,14 @@ export async function showAccount(request: FastifyRequest, reply: FastifyReply):
   const { context } = request.server;
   const session = await sessionOf(request);
   if (session === null) return showSignIn(reply, signInStep(context, null, readCookie(request, 'preLogin')));
-  const locale = pageLanguageOf(request);
+  const locale = pageLocaleOf(request);
   const { account } = locale.texts;
   const query = queryParameters(request);
   const [application = '', older = '', search = ''] = ACCOUNT_PAGE_PARAMETERS.map((name) =>
     query.find(name)?.trim(),
   );
   const part = { application, older, search };
-  const last = lastOutcome(reply, ACCOUNT);
+  const last = lastOutcome(reply, ACCOUNT_PATH);
   const [page, warnings, stopped] = await Promise.all([
     findAccountPage(context, session, part),
     findWarnings(context, session, readCookie(request, 'seen')),
@@ -69,14 +69,15 @@ export async function showAccount(request: FastifyRequest, reply: FastifyReply):
   if (application + older !== '' && page.applications.length === 0) return seeOther(reply);
   const disconnected =
     last?.outcome === 'disconnected' ? account.disconnected({ what: last.typed.join() }) : null;
-  const undone = noteOn(reply, ACCOUNT, session.user);
+  const undone = noteOn(reply, ACCOUNT_PATH, session.user);
   return showPage(reply, ACCOUNT_PAGE, {
     ...accountPageHead(session, reply),
     ...page,
     title: disconnected ?? (undone === null ? account.title : account.titleUndone),
     applications: page.applications.map((client) => describeApplication(client, locale)),
     part,
-    older: page.older && withQuery(ACCOUNT, query.only(['application', 'search']), `older=${page.older}`),
+    older:
+      page.older && withQuery(ACCOUNT_PATH, query.only(['application', 'search']), `older=${page.older}`),
     warnings: warnings && describeWarnings(warnings, locale),
     done: disconnected && `${disconnected}. ${account.stillConnected}`,
     ways: [],
@@ -86,7 +87,7 @@ export async function showAccount(request: FastifyRequest, reply: FastifyReply):
 }
 
 /** The account page after stopping everything describes the current state: some of many thousands may be left. */
-async function describeStop(context: Context, session: Session, locale: PageLanguage) {
+async function describeStop(context: Context, session: Session, locale: PageLocale) {
   const { stop } = locale.texts;
   if (!(await isEverythingStopped(context, session))) {
     const ways = [{ href: STOP_PATH, text: `${stop.title}…` }];
@@ -96,7 +97,7 @@ async function describeStop(context: Context, session: Session, locale: PageLang
   return { title: stop.titleDone, done: stop.done, undone: null, ways };
 }
 
-export function describeApplication(client: AuthorizedClient, locale: PageLanguage) {
+export function describeApplication(client: AuthorizedClient, locale: PageLocale) {
   const { account, formats } = locale.texts;
   const { clientId, clientName, isBlocked, canSpend, authorizations, live } = client;
   const total = account.connections({ count: live });
@@ -117,7 +118,7 @@ export function describeApplication(client: AuthorizedClient, locale: PageLangua
   };
 }
 
-function describeConnection(authorization: LiveAuthorization, isOneOfSeveral: boolean, locale: PageLanguage) {
+function describeConnection(authorization: LiveAuthorization, isOneOfSeveral: boolean, locale: PageLocale) {
   const { grantId, clientName, instanceName, confirmedAt, expiresAt, lastUsedOn } = authorization;
   const { account, formats } = locale.texts;
   const isOnly = instanceName === null && !isOneOfSeveral;
@@ -130,7 +131,7 @@ function describeConnection(authorization: LiveAuthorization, isOneOfSeveral: bo
     question: isOnly
       ? account.question({ client: clientName })
       : account.questionOf({ client: clientName, connection: instanceName ?? unnamed }),
-    spending: isOneOfSeveral ? describeSpending(authorization, locale.texts) : null,
+    spending: isOneOfSeveral ? describeMaxSpending(authorization, locale.texts) : null,
     allowedOn: formats.day(confirmedAt, locale.timeZone),
     validUntil: formats.day(expiresAt, locale.timeZone),
     expiresSoon: authorization.expiresSoon,

@@ -5,7 +5,7 @@ import { withValues } from '../../../languages/languages.ts';
 import { describeRights } from '../../../languages/rights.ts';
 import { sessionOf } from '../../browser/forms.ts';
 import { seeOther } from '../../browser/redirects.ts';
-import { type PageLanguage, pageLanguageOf } from '../../describe/describe.ts';
+import { type PageLocale, pageLocaleOf } from '../../describe/describe.ts';
 import { describeDevice, describeNetwork } from '../../describe/describeWarnings.ts';
 import { queryParameters } from '../../request/parameters.ts';
 import type { Page } from '../page.ts';
@@ -29,7 +29,7 @@ export async function showHistory(request: FastifyRequest, reply: FastifyReply):
   if (session === null) return seeOther(reply);
   const from = queryParameters(request).find('from');
   const { events, older } = await findHistoryPage(context, session, from);
-  const locale = pageLanguageOf(request);
+  const locale = pageLocaleOf(request);
   const { history, formats } = locale.texts;
   return showPage(reply, HISTORY_PAGE, {
     ...accountPageHead(session, reply),
@@ -40,7 +40,7 @@ export async function showHistory(request: FastifyRequest, reply: FastifyReply):
   });
 }
 
-export function describeEvent(event: HistoryEvent, locale: PageLanguage) {
+export function describeEvent(event: HistoryEvent, locale: PageLocale) {
   const { kind, at, clientName, instanceName, rights, network, confirmedBy } = event;
   const { history, formats } = locale.texts;
   return {

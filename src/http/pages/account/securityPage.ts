@@ -3,10 +3,10 @@ import { findUserSessions, type UserSession } from '../../../flows/account/userS
 import { findWarnings } from '../../../flows/account/warnings.ts';
 import { readCookie } from '../../browser/cookies.ts';
 import { sessionOf } from '../../browser/forms.ts';
-import { ACCOUNT } from '../../browser/language.ts';
+import { ACCOUNT_PATH } from '../../browser/language.ts';
 import { lastOutcome, noteOn } from '../../browser/outcomes.ts';
 import { seeOther } from '../../browser/redirects.ts';
-import { type Link, type PageLanguage, pageLanguageOf, passwordLinks } from '../../describe/describe.ts';
+import { type Link, type PageLocale, pageLocaleOf, passwordLinks } from '../../describe/describe.ts';
 import { describeDevice, describeNetwork, describeWarnings } from '../../describe/describeWarnings.ts';
 import type { Page } from '../page.ts';
 import { showPage } from '../views.ts';
@@ -31,7 +31,7 @@ export async function showSecurity(request: FastifyRequest, reply: FastifyReply)
   const session = await sessionOf(request);
   if (session === null) return seeOther(reply);
   const said = lastOutcome(reply, SECURITY_PATH)?.outcome;
-  const locale = pageLanguageOf(request);
+  const locale = pageLocaleOf(request);
   const { account, security } = locale.texts;
   const [{ sessions, endOthersToken }, warnings] = await Promise.all([
     findUserSessions(context, session),
@@ -45,7 +45,7 @@ export async function showSecurity(request: FastifyRequest, reply: FastifyReply)
     passwords: passwordLinks(locale, session.user.hasPaymentPassword),
     isUnguarded: !session.user.hasPaymentPassword && !context.confirmsPayments,
     done: said === 'ended' || said === 'changed' ? security[said] : null,
-    ways: said === 'changed' ? [{ href: ACCOUNT, text: account.title }] : [],
+    ways: said === 'changed' ? [{ href: ACCOUNT_PATH, text: account.title }] : [],
     undone: noteOn(reply, SECURITY_PATH, session.user),
   });
 }
@@ -54,7 +54,7 @@ export async function showSecurity(request: FastifyRequest, reply: FastifyReply)
 export function describeSessions(
   sessions: readonly UserSession[],
   now: Date,
-  { texts, timeZone }: PageLanguage,
+  { texts, timeZone }: PageLocale,
 ) {
   const { security, formats } = texts;
   const counts = new Map<string, number>();

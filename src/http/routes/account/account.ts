@@ -4,7 +4,7 @@ import { markAllSeen, seeWarnings } from '../../../flows/account/warnings.ts';
 import type { Context } from '../../../flows/common/context.ts';
 import { callerOf } from '../../../listener/caller.ts';
 import { readCookie, setCookie } from '../../browser/cookies.ts';
-import { ACCOUNT } from '../../browser/language.ts';
+import { ACCOUNT_PATH } from '../../browser/language.ts';
 import { rememberOutcome } from '../../browser/outcomes.ts';
 import { seeOther, withQuery } from '../../browser/redirects.ts';
 import { ACCOUNT_PAGE_PARAMETERS, showAccount } from '../../pages/account/accountPage.ts';
@@ -17,7 +17,7 @@ import { refuseDecision } from '../../pages/formErrors.ts';
 /** A user's connected applications, their disconnection, the history, and its warnings. */
 export function accountRoutes(app: FastifyInstance, context: Context): void {
   app.get('/', async (_request, reply) => seeOther(reply));
-  app.get(ACCOUNT, showAccount);
+  app.get(ACCOUNT_PATH, showAccount);
   app.get('/oauth/account/history', showHistory);
   app.get(STOP_PATH, showStop);
 
@@ -26,9 +26,9 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
       const id = form.get(action === 'disconnect' ? 'grant_id' : 'client_id') ?? '';
       const sent = { action, id, formToken: form.get('form_token') };
       const { outcome } = await disconnect(context, session, sent, callerOf(reply.request));
-      if (outcome === 'too_many') refuseDecision(reply, ACCOUNT);
-      else rememberOutcome(reply, outcome, ACCOUNT, { typed: [form.get('what') ?? ''] });
-      return withQuery(ACCOUNT, form.only(ACCOUNT_PAGE_PARAMETERS));
+      if (outcome === 'too_many') refuseDecision(reply, ACCOUNT_PATH);
+      else rememberOutcome(reply, outcome, ACCOUNT_PATH, { typed: [form.get('what') ?? ''] });
+      return withQuery(ACCOUNT_PATH, form.only(ACCOUNT_PAGE_PARAMETERS));
     });
   }
 
@@ -36,7 +36,7 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
     const sent = { answered: form.get('answered') ?? '', formToken: form.get('form_token') };
     const seen = await seeWarnings(context, session, sent, readCookie(reply.request, 'seen'));
     if (seen !== null) setCookie(reply, 'seen', seen);
-    return form.get('page') === 'security' ? SECURITY_PATH : ACCOUNT;
+    return form.get('page') === 'security' ? SECURITY_PATH : ACCOUNT_PATH;
   });
 
   // Disconnects every application and signs out every other browser.
@@ -48,7 +48,7 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
     if (outcome !== 'pressed') return STOP_PATH;
     // Who stops everything has answered all warnings.
     setCookie(reply, 'seen', await markAllSeen(context, session, readCookie(request, 'seen')));
-    rememberOutcome(reply, outcome, ACCOUNT);
-    return ACCOUNT;
+    rememberOutcome(reply, outcome, ACCOUNT_PATH);
+    return ACCOUNT_PATH;
   });
 }

@@ -9,7 +9,12 @@ import type { AuthorizationRequest } from '../../../rules/request/authorizationR
 import { emit } from '../../../signals/events.ts';
 import { readCookie, setCookie } from '../../browser/cookies.ts';
 import { FORM_OPTIONS, limitField, receiveRequestForm } from '../../browser/forms.ts';
-import { forgetOutcome, lastOutcome, type OutcomeNote, rememberOutcome } from '../../browser/outcomes.ts';
+import {
+  forgetOutcome,
+  lastOutcome,
+  type OutcomeMessageKey,
+  rememberOutcome,
+} from '../../browser/outcomes.ts';
 import { decisionPath, redirectToRequest, seeOther } from '../../browser/redirects.ts';
 import { showConfirm } from '../../pages/confirmPage.ts';
 import { refuseAttempt, refuseDecision, refuseForm } from '../../pages/formErrors.ts';
@@ -132,7 +137,11 @@ export function answerDecision(reply: FastifyReply, request: AuthorizationReques
 }
 
 /** A page of a decision that is over. After Back from the application the request already says what came of it. */
-function backUnanswered(reply: FastifyReply, request: AuthorizationRequest, note: OutcomeNote): FastifyReply {
+function backUnanswered(
+  reply: FastifyReply,
+  request: AuthorizationRequest,
+  note: OutcomeMessageKey,
+): FastifyReply {
   if (lastOutcome(reply, request) === null) rememberOutcome(reply, note, request);
   return redirectToRequest(reply, request);
 }
