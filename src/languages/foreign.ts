@@ -14,11 +14,16 @@ export function inLanguage(text: string, tag: string): string {
   return `${MARK}${tag};${text}${MARK};`;
 }
 
+/** A text outside pages, where no language can be said. */
+export function withoutLanguages(text: string): string {
+  return text.replaceAll(MARKS, '');
+}
+
 /** Puts marked texts of a page into elements with their language; attributes and the title have only their text. */
 export function markLanguages(html: string): string {
   if (!html.includes(MARK)) return html;
   return html.replaceAll(MARKED, (found, tag: string | undefined) => {
-    if (tag === undefined) return found.replaceAll(MARKS, '');
+    if (tag === undefined) return withoutLanguages(found);
     return tag === '' ? '</span>' : `<span lang="${tag}" dir="${formatsOf(tag, 'code').direction}">`;
   });
 }

@@ -96,3 +96,11 @@ it('grant list and audit print the text of a right, or its name in quotes if CAT
     expect(unnamed).toContain('“statements:read”');
   }
 });
+
+it('grant list prints the text of another language where a right has none in English', async () => {
+  const [client, user] = [await server.createClient(), await server.createUser()];
+  await obtainToken(new Agent(server.baseUrl), client, user, { scope: 'statements:read' });
+  const inFrench = JSON.stringify({ 'statements:read': { text: { fr: 'Voir vos relevés' } } });
+  const french = commandsOn({ ...variables, CATALOGUE: fileIn(folder, 'french', inFrench) });
+  expect(await saidBy(french, `grant list --login ${user.login}`)).toMatch(/rights +Voir vos relevés$/m);
+});
