@@ -42,7 +42,7 @@ export async function beginTexts(
   if (!isKnownLanguage(tag) || isBuiltIn(tag))
     throw new OperatorError(
       'usage',
-      `${tag} must be the tag of a language that is not built in, such as pt-BR`,
+      `${tag} is not the tag, such as pt-BR, of a language that is not built in`,
     );
   const categories = new Intl.PluralRules(tag).resolvedOptions().pluralCategories;
   const adapted = (one: unknown): unknown => {

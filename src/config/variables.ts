@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { BUILT_IN_TAGS } from '../languages/languages.ts';
 import { DEFAULT_CODE_SECONDS, MAX_CODE_SECONDS } from '../rules/common/lifetimes.ts';
 import { CONNECTIONS, INSTANCES, MAX_LANGUAGES } from '../rules/common/limits.ts';
 import { parseCeiling } from '../rules/common/money.ts';
@@ -202,7 +201,7 @@ export const VARIABLES = {
       'must be language tags such as pt-BR,en, separated by commas',
     )
     .refine((tags) => tags.length <= MAX_LANGUAGES, `must be at most ${MAX_LANGUAGES} languages`)
-    .default([...BUILT_IN_TAGS])
+    .default(['en', 'ru'])
     .describe('languages of the pages, of which the first is the default'),
   BRAND: text.optional().meta({
     description: 'JSON file with name, logo, colours and support of the service: [BRAND](#brand)',

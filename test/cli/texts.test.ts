@@ -47,7 +47,7 @@ describe('assent texts new', () => {
     const { code, stderr } = await texts('new', tag, folderOf({}));
     expect([code, stderr]).toEqual([
       2,
-      `${tag} must be the tag of a language that is not built in, such as pt-BR\n`,
+      `${tag} is not the tag, such as pt-BR, of a language that is not built in\n`,
     ]);
   });
 });

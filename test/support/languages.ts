@@ -1,9 +1,4 @@
-import {
-  type BUILT_IN_TAGS,
-  type Language,
-  languagesOf,
-  readTextFiles,
-} from '../../src/languages/languages.ts';
+import { BUILT_IN_TAGS, type Language, languagesOf, readTextFiles } from '../../src/languages/languages.ts';
 import { inArabic, pseudoTexts, twiceAsLong } from './pseudoLanguage.ts';
 
 /** Languages of an operator: from right to left with six plurals, and twice as long as English. */
@@ -16,7 +11,7 @@ const FILES = new Map([
   ['ar', pseudoTexts('ar', inArabic)],
   ['de', pseudoTexts('de', twiceAsLong)],
 ]);
-export const WITH_PSEUDO = languagesOf(readTextFiles(FILES), ['en', 'ru', ...PSEUDO_TAGS]);
+export const WITH_PSEUDO = languagesOf(readTextFiles(FILES), [...BUILT_IN_TAGS, ...PSEUDO_TAGS]);
 
 export function languageOf(tag: Tag): Language {
   const language = WITH_PSEUDO.find(tag);
