@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ConfigError, describeVariables, readConfig, readDatabaseConfig } from '../src/config/config.ts';
+import { describeVariables, readConfig, readDatabaseConfig } from '../src/config/config.ts';
+import { ConfigError } from '../src/config/environment.ts';
 import { VARIABLES } from '../src/config/variables.ts';
 import { BUILT_IN_BRAND } from '../src/rules/face/brand.ts';
 import { EMPTY_DIRECTORY } from '../src/rules/face/directory.ts';

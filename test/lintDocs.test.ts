@@ -39,7 +39,7 @@ const SOUND: Readonly<Record<string, string>> = {
     '| It is refused | CVE-2020-1234 Product 2020 | `codes` [codes-1] |\n',
   ),
   'test/codes.test.ts': "it('is refused [codes-1]', () => {});\n",
-  'src/config/config.ts': "read('BRAND', readBrand)\n",
+  'src/config/files.ts': "read('BRAND', readBrand)\n",
   'src/http/metrics/metrics.ts': '  assent_good: 1,\n',
   'src/process/server.ts': 'if (adminPort !== null) await openAdmin();\n',
   'src/rules/a.ts': 'export const a = 1;\n',
@@ -101,7 +101,7 @@ it.each<[string, Record<string, string>, string[]]>([
   ],
   [
     'files of operators without a section',
-    plus('src/config/config.ts', "read('LOGOS', readLogos)\n"),
+    plus('src/config/files.ts', "read('LOGOS', readLogos)\n"),
     ['docs/operate/configuration.md  has no section “logos”'],
   ],
   [
@@ -238,13 +238,13 @@ it.each<[string, Record<string, string>, string[]]>([
     {
       'docs/trust/vulnerabilities.md': '# Trust\n',
       'test/codes.test.ts': '',
-      'src/config/config.ts': '',
+      'src/config/files.ts': '',
       'src/http/metrics/metrics.ts': '',
       'docs/operate/monitoring.md': '',
       'src/store/b.ts': '',
     },
     [
-      'src/config/config.ts  the linter finds no variable that names a file here: adapt its rule',
+      'src/config/files.ts  the linter finds no variable that names a file here: adapt its rule',
       'src/http/metrics/metrics.ts  the linter finds no metric here: adapt its rule',
       'src/  the linter finds no advisory lock here: adapt its rule',
       'docs/trust/vulnerabilities.md  the linter finds no row with a test here: adapt its rule',

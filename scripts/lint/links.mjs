@@ -71,7 +71,7 @@ export function findBrokenReferences(checkout) {
   return named.filter(isBroken).map(({ file, at, shown }) => ({ file, at, says: `leads nowhere: ${shown}` }));
 }
 
-const CONFIG = 'src/config/config.ts';
+const CONFIG = 'src/config/files.ts';
 
 /** A mistake in an operator's file leads to the section of its variable. */
 export function findMissingSections(checkout) {

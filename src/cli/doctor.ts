@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { connect } from 'node:tls';
 import {
   type Config,
-  ConfigError,
   describeVariables,
   readConfig,
   readDatabaseConfig,
   settingsOf,
 } from '../config/config.ts';
+import { ConfigError } from '../config/environment.ts';
 import { fetchBounded, methodOf, openProvider, type ProviderSettings } from '../flows/common/provider.ts';
 import { advice, checkDatabase, checkInvariants, type Finding, ok, wrong } from '../operations/doctor.ts';
 import { type OperationContext, perform } from '../operations/operation.ts';

@@ -1,24 +1,22 @@
 import { userInfo } from 'node:os';
 import { z } from 'zod';
-import { BUILT_IN_CATALOGUE, parseCatalogue } from '../languages/catalogue.ts';
 import { isBuiltIn, type Languages, languagesOf } from '../languages/languages.ts';
 import { parseCeiling } from '../rules/common/money.ts';
 import { isLoopback } from '../rules/common/network.ts';
 import { LANGUAGE_TAG } from '../rules/common/perLanguage.ts';
-import { BUILT_IN_BRAND } from '../rules/face/brand.ts';
-import { EMPTY_DIRECTORY, parseDirectory } from '../rules/face/directory.ts';
 import { BUILT_IN_OFFER } from '../rules/request/scopeRules.ts';
 import { hexOf, sha256 } from '../secrets/digest.ts';
 import { redactUrl } from '../store/database/databaseUrl.ts';
 import {
+  ConfigError,
   type Environment,
   findMistyped,
   readVariables,
   resolveFromCheckout,
   sourceOf,
 } from './environment.ts';
-import { collectProblems, MAX_DIRECTORY_BYTES, readBrand, readText } from './operatorFiles.ts';
-import { missingTexts, readLanguages } from './ownWords.ts';
+import { readFiles } from './files.ts';
+import { missingTexts } from './ownWords.ts';
 import { DEFAULT_PORT, VARIABLES } from './variables.ts';
 
 /** Prefix of the public secret in docker-compose.yml. */
@@ -85,15 +83,6 @@ export interface Config
   /** True if spending needs a payment password, even if the user has none. */
   readonly requiresPaymentPassword: boolean;
   readonly timeZone: string;
-}
-
-/** Wrong values in the environment, one line each. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-
-  constructor(problems: readonly string[]) {
-    super(problems.join('\n'));
-  }
 }
 
 /** Reads the variables that locate the database. @throws {ConfigError} */
@@ -229,33 +218,6 @@ function redacted(variable: string, value: unknown): unknown {
   if (variable === 'SECRETS' && Array.isArray(value)) return `${value.length} set`;
   if (variable === 'DATABASE_URL' && typeof value === 'string') return redactUrl(value);
   return /^PGPASSWORD$|_TOKEN$|_SECRET$/.test(variable) && value !== null ? 'set' : value;
-}
-
-type Files = Partial<Record<'CATALOGUE' | 'BRAND' | 'DIRECTORY' | 'TEXTS', string | undefined>>;
-
-/**
- * The contents of the operator's files, built in where none is given. @throws {ConfigError} with the mistakes of all
- * @param tags of the offered languages; without them their texts are not read
- */
-function readFiles(files: Files, tags?: readonly string[]) {
-  const problems: string[] = [];
-  const read = <Content>(variable: keyof Files, readFile: (file: string) => Content) => {
-    const file = files[variable];
-    const place = `docs/operate/configuration.md#${variable.toLowerCase()}`;
-    const worded = (problem: string) => `${variable} ${file}: ${problem}; see ${place}.`;
-    return file === undefined
-      ? undefined
-      : collectProblems(problems, () => readFile(resolveFromCheckout(file)), worded);
-  };
-  const readDirectory = (file: string) => parseDirectory(readText(file, MAX_DIRECTORY_BYTES));
-  const contents = {
-    catalogue: read('CATALOGUE', (file) => parseCatalogue(readText(file))) ?? BUILT_IN_CATALOGUE,
-    brand: read('BRAND', readBrand) ?? BUILT_IN_BRAND,
-    directory: read('DIRECTORY', readDirectory) ?? EMPTY_DIRECTORY,
-    languages: tags && read('TEXTS', (folder) => readLanguages(folder, tags)),
-  };
-  if (problems.length > 0) throw new ConfigError(problems);
-  return contents;
 }
 
 const NO_TRIAL =

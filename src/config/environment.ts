@@ -4,6 +4,15 @@ import { fileURLToPath } from 'node:url';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Wrong values in the environment, one line each. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+  }
+}
+
 const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Variables that a file may hold, named by the variable with the suffix `_FILE`. */

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type pg from 'pg';
-import { type Config, ConfigError, type DatabaseConfig, settingsOf } from '../config/config.ts';
+import { type Config, type DatabaseConfig, settingsOf } from '../config/config.ts';
+import { ConfigError } from '../config/environment.ts';
 import { OperatorError } from '../rules/common/error.ts';
 import { type Gate, gateOf, openDatabase } from '../store/database/database.ts';
 import { isTransientAtStart } from '../store/database/errors.ts';

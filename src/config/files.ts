@@ -1,0 +1,33 @@
+import { BUILT_IN_CATALOGUE, parseCatalogue } from '../languages/catalogue.ts';
+import { BUILT_IN_BRAND } from '../rules/face/brand.ts';
+import { EMPTY_DIRECTORY, parseDirectory } from '../rules/face/directory.ts';
+import { ConfigError, resolveFromCheckout } from './environment.ts';
+import { collectProblems, MAX_DIRECTORY_BYTES, readBrand, readText } from './operatorFiles.ts';
+import { readLanguages } from './ownWords.ts';
+
+type Files = Partial<Record<'CATALOGUE' | 'BRAND' | 'DIRECTORY' | 'TEXTS', string | undefined>>;
+
+/**
+ * The contents of the operator's files, built in where none is given. @throws {ConfigError} with the mistakes of all
+ * @param tags of the offered languages; without them their texts are not read
+ */
+export function readFiles(files: Files, tags?: readonly string[]) {
+  const problems: string[] = [];
+  const read = <Content>(variable: keyof Files, readFile: (file: string) => Content) => {
+    const file = files[variable];
+    const place = `docs/operate/configuration.md#${variable.toLowerCase()}`;
+    const worded = (problem: string) => `${variable} ${file}: ${problem}; see ${place}.`;
+    return file === undefined
+      ? undefined
+      : collectProblems(problems, () => readFile(resolveFromCheckout(file)), worded);
+  };
+  const readDirectory = (file: string) => parseDirectory(readText(file, MAX_DIRECTORY_BYTES));
+  const contents = {
+    catalogue: read('CATALOGUE', (file) => parseCatalogue(readText(file))) ?? BUILT_IN_CATALOGUE,
+    brand: read('BRAND', readBrand) ?? BUILT_IN_BRAND,
+    directory: read('DIRECTORY', readDirectory) ?? EMPTY_DIRECTORY,
+    languages: tags && read('TEXTS', (folder) => readLanguages(folder, tags)),
+  };
+  if (problems.length > 0) throw new ConfigError(problems);
+  return contents;
+}
