@@ -4,7 +4,7 @@ import { describeVariables, readConfig, readDatabaseConfig } from '../src/config
 import { ConfigError } from '../src/config/environment.ts';
 import { VARIABLES } from '../src/config/variables.ts';
 import { BUILT_IN_BRAND } from '../src/rules/face/brand.ts';
-import { EMPTY_DIRECTORY } from '../src/rules/face/directory.ts';
+import { NO_TARGET_NAMES } from '../src/rules/face/directory.ts';
 import { find } from './docs/checkout.ts';
 import { png, svg } from './support/pictures.ts';
 import { fileIn, useFolder } from './support/process/folder.ts';
@@ -366,7 +366,7 @@ describe('BRAND', () => {
 
 describe('DIRECTORY and CATALOGUE', () => {
   it('DIRECTORY is empty by default, and has fictional names in trial mode', () => {
-    expect(readConfig(COMPLETE).directory).toBe(EMPTY_DIRECTORY);
+    expect(readConfig(COMPLETE).directory).toBe(NO_TARGET_NAMES);
     expect(readConfig({}).directory.shop.get('337')).toEqual({ en: 'Book World', ru: 'Мир книг' });
   });
 

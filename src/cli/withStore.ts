@@ -2,7 +2,7 @@ import {
   readDatabaseConfig,
   readOffer,
   readOperatorName,
-  readServiceNames,
+  readReservedNames,
   settingsOf,
 } from '../config/config.ts';
 import type { OperationContext } from '../operations/operation.ts';
@@ -30,7 +30,7 @@ export async function withStore(
     await work({
       db: pool,
       operator,
-      serviceNames: () => readServiceNames(env),
+      serviceNames: () => readReservedNames(env),
       commandNames: [operator],
       async offer(keeps = false) {
         const stored = await findSettings(pool);

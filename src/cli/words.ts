@@ -4,7 +4,7 @@ import { inSentence } from '../languages/formats.ts';
 import { TEXTS } from '../languages/languages.ts';
 import { describeLimit, describeRights, type RightTexts } from '../languages/rights.ts';
 import type { Ceiling } from '../rules/common/money.ts';
-import { EMPTY_DIRECTORY } from '../rules/face/directory.ts';
+import { NO_TARGET_NAMES } from '../rules/face/directory.ts';
 import { parseScope } from '../rules/scope/scope.ts';
 import type { Database } from '../store/database/database.ts';
 import { findSettings } from '../store/schema/settings.ts';
@@ -15,7 +15,7 @@ export async function inWordsOf({ streams }: Shell, db: Database): Promise<(thin
   const { currency, catalogue } = readOffer(streams.env, await findSettings(db));
   const texts = TEXTS.en;
   const locale = {
-    directory: EMPTY_DIRECTORY,
+    directory: NO_TARGET_NAMES,
     language: { tag: 'en', texts, defaultTag: 'en' },
     texts,
     catalogue,

@@ -109,7 +109,7 @@ export function readOperatorName(environment: Environment = process.env): string
 }
 
 /** The service's names and host, reserved: no application or password may match them. @throws {ConfigError} */
-export function readServiceNames(environment: Environment = process.env): string[] {
+export function readReservedNames(environment: Environment = process.env): string[] {
   const needed = ALL.pick({ BRAND: true, DATABASE_URL: true, BASE_URL: true });
   const { BRAND, DATABASE_URL, BASE_URL } = parse(needed, environment);
   const { brand } = readFiles({ BRAND: BRAND ?? (DATABASE_URL ? undefined : TRIAL_BRAND) });

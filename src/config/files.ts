@@ -1,6 +1,6 @@
 import { BUILT_IN_CATALOGUE, parseCatalogue } from '../languages/catalogue.ts';
 import { BUILT_IN_BRAND } from '../rules/face/brand.ts';
-import { EMPTY_DIRECTORY, parseDirectory } from '../rules/face/directory.ts';
+import { NO_TARGET_NAMES, parseTargetNames } from '../rules/face/directory.ts';
 import { ConfigError, resolveFromCheckout } from './environment.ts';
 import { collectProblems, MAX_DIRECTORY_BYTES, readBrand, readText } from './operatorFiles.ts';
 import { readLanguages } from './ownWords.ts';
@@ -21,11 +21,11 @@ export function readFiles(files: Files, tags?: readonly string[]) {
       ? undefined
       : collectProblems(problems, () => readFile(resolveFromCheckout(file)), worded);
   };
-  const readDirectory = (file: string) => parseDirectory(readText(file, MAX_DIRECTORY_BYTES));
+  const readDirectory = (file: string) => parseTargetNames(readText(file, MAX_DIRECTORY_BYTES));
   const contents = {
     catalogue: read('CATALOGUE', (file) => parseCatalogue(readText(file))) ?? BUILT_IN_CATALOGUE,
     brand: read('BRAND', readBrand) ?? BUILT_IN_BRAND,
-    directory: read('DIRECTORY', readDirectory) ?? EMPTY_DIRECTORY,
+    directory: read('DIRECTORY', readDirectory) ?? NO_TARGET_NAMES,
     languages: tags && read('TEXTS', (folder) => readLanguages(folder, tags)),
   };
   if (problems.length > 0) throw new ConfigError(problems);

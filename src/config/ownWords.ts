@@ -2,10 +2,10 @@ import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Catalogue } from '../languages/catalogue.ts';
 import { isBuiltIn, type Languages, lacks, languagesOf, readTextFiles } from '../languages/languages.ts';
-import { atMostOneScreen, FileError } from '../rules/common/operatorFile.ts';
+import { FileError, truncateMistakes } from '../rules/common/operatorFile.ts';
 import type { PerLanguage } from '../rules/common/perLanguage.ts';
 import type { Brand } from '../rules/face/brand.ts';
-import type { Directory } from '../rules/face/directory.ts';
+import type { TargetNames } from '../rules/face/directory.ts';
 import { readText } from './operatorFiles.ts';
 
 /** English has 45 KB, and languages with six plurals more. */
@@ -37,14 +37,14 @@ export function readLanguages(folder: string, tags: readonly string[]): Language
   try {
     return languagesOf(readTextFiles(files), tags);
   } catch (error) {
-    throw error instanceof FileError ? new FileError(atMostOneScreen(error.problems)) : error;
+    throw error instanceof FileError ? new FileError(truncateMistakes(error.problems)) : error;
   }
 }
 
 /** The operator's texts that pages show in another language than their own, one line for each file. */
 export function missingTexts(
   languages: Languages,
-  files: { readonly brand: Brand; readonly catalogue: Catalogue; readonly directory: Directory },
+  files: { readonly brand: Brand; readonly catalogue: Catalogue; readonly directory: TargetNames },
 ): string[] {
   const { brand, catalogue, directory } = files;
   const rights = [...catalogue.values()].flatMap(({ text, sources }) => [

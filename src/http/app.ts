@@ -16,7 +16,7 @@ import { brandingOf } from './pages/look.ts';
 import { refuseEmbedding } from './pages/noticePage.ts';
 import { addViews } from './pages/views.ts';
 import { CONTRACT_BODY_LIMIT_BYTES, MAX_LIMIT_FIELDS, parseForms } from './request/parameters.ts';
-import { RequestLog } from './request/requestLog.ts';
+import { RequestLogger } from './request/requestLog.ts';
 import { accountRoutes } from './routes/account/account.ts';
 import { securityRoutes } from './routes/account/security.ts';
 import { assetRoutes } from './routes/assets.ts';
@@ -44,7 +44,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   const { context, log, trustProxy, maxConnections, metrics } = dependencies;
   const app = fastify({
     loggerInstance: log,
-    logController: new RequestLog(trustProxy !== false),
+    logController: new RequestLogger(trustProxy !== false),
     // Fastify treats a bare number as no trust: it can't know, as the operator does, that only so many proxies reach us.
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     ...BOUNDS,

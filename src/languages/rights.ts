@@ -1,5 +1,5 @@
 import type { Limit } from '../rules/common/money.ts';
-import { type Directory, nameOfTarget } from '../rules/face/directory.ts';
+import { nameOfTarget, type TargetNames } from '../rules/face/directory.ts';
 import { moneySources } from '../rules/scope/rightData.ts';
 import type { BuiltInRightName, MoneySource } from '../rules/scope/rights.ts';
 import { hasSpendingRight, type Right } from '../rules/scope/scope.ts';
@@ -12,7 +12,7 @@ export type DescribedRight = ReturnType<typeof describeRight>;
 /** A language with its texts, and the operator's own words for rights and targets. */
 export interface RightTexts {
   readonly catalogue: Catalogue;
-  readonly directory: Directory;
+  readonly directory: TargetNames;
   readonly language: Language;
   readonly texts: Texts;
 }

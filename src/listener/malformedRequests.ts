@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import { afterEarlierResponses, parserErrorCodes } from './requestSmuggling.ts';
+import { afterEarlierResponses, parserErrorCodeByRequest } from './requestSmuggling.ts';
 
 /** With the last bytes, a `Buffer` despite Fastify's types. */
 type ClientError = NodeJS.ErrnoException & { readonly rawPacket?: unknown };
@@ -31,7 +31,7 @@ export function answerClientError(this: FastifyInstance, error: ClientError, soc
     output.pipe(socket);
     response.assignSocket(output as unknown as Socket);
     response.once('finish', () => output.end());
-    parserErrorCodes.set(request, error.code ?? '');
+    parserErrorCodeByRequest.set(request, error.code ?? '');
     this.server.emit('request', request, response);
   });
 }

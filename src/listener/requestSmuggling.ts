@@ -8,7 +8,7 @@ import { normalizeForwardedFor } from './caller.ts';
 const MAX_HEADERS = 999;
 
 /** Node's code for what it could not read, by the stand-in of the request. */
-export const parserErrorCodes = new WeakMap<IncomingMessage, string>();
+export const parserErrorCodeByRequest = new WeakMap<IncomingMessage, string>();
 
 /** Connections with malformed HTTP: further input is ignored. */
 const broken = new WeakSet<Socket>();
@@ -39,7 +39,7 @@ function problemOf(request: IncomingMessage): OAuthError | undefined {
     const name = rawHeaders[index] ?? '';
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
   }
-  const code = hosts === 0 ? parserErrorCodes.get(request) : undefined;
+  const code = hosts === 0 ? parserErrorCodeByRequest.get(request) : undefined;
   if (code !== undefined) return unreadableProblem(code);
   if (hosts === 0 && request.httpVersion === '1.1')
     return new OAuthError('unreadable_http', 'The request has no Host header.');

@@ -9,7 +9,7 @@ import { hostsByPool, transaction } from '../store/database/database.ts';
 import { findOperators } from '../store/operate/operators.ts';
 import { findTrailFacts, MIN_MONTHS_AHEAD, ownsTables } from '../store/schema/auditPartitions.ts';
 import { type DatabaseFacts, findDatabaseFacts, findOtherCollation } from '../store/schema/health.ts';
-import { findBroken, notRead } from '../store/schema/invariants.ts';
+import { findBroken, uncheckedFinding } from '../store/schema/invariants.ts';
 import { schemaState } from '../store/schema/schemaState.ts';
 import { findDeviations, findExcessPrivileges, findGrantees } from '../store/schema/serverRole.ts';
 import { FORWARDED_FOR_REFERENCE } from '../watch/refusals.ts';
@@ -59,7 +59,7 @@ export const checkInvariants = operation({
   async run({ db }, { patience }) {
     const { version, known, text, remedy } = await schemaState(db);
     if (version !== known) return [{ check: 'schema', ...wrong(text, remedy) }];
-    const privileges = await judgePrivileges(db).catch((error) => [verdictOf(notRead(error))]);
+    const privileges = await judgePrivileges(db).catch((error) => [verdictOf(uncheckedFinding(error))]);
     const broken = await findBroken(db, patience);
     return [
       ...privileges.map((verdict) => ({ check: 'privileges', ...verdict })),
@@ -68,7 +68,11 @@ export const checkInvariants = operation({
   },
 });
 
-const verdictOf = ({ level, finding: text, remedy }: ReturnType<typeof notRead>) => ({ level, text, remedy });
+const verdictOf = ({ level, finding: text, remedy }: ReturnType<typeof uncheckedFinding>) => ({
+  level,
+  text,
+  remedy,
+});
 
 /** A check that fails, such as on an unreadable table, is a finding: the others still run. */
 async function runChecks(facts: Facts, pool: pg.Pool): Promise<Finding[]> {

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { type Config, type DatabaseConfig, settingsOf } from '../config/config.ts';
 import { ConfigError } from '../config/environment.ts';
 import { OperatorError } from '../rules/common/error.ts';
-import { type Gate, gateOf, openDatabase } from '../store/database/database.ts';
+import { gateOf, type MigrationGate, openDatabase } from '../store/database/database.ts';
 import { isTransientAtStart } from '../store/database/errors.ts';
 import { migrate } from '../store/schema/migrate.ts';
 import { MigrationError, schemaState } from '../store/schema/schemaState.ts';
@@ -72,7 +72,7 @@ export async function checkSchema(pool: pg.Pool, log: StoreLog) {
 }
 
 /** Stores a starting server's settings, for commands, and logs changes. @throws {ConfigError} for another currency */
-export async function storeSettings(pool: pg.Pool, config: Config, log: StoreLog): Promise<void> {
+export async function saveServerSettings(pool: pg.Pool, config: Config, log: StoreLog): Promise<void> {
   const own = settingsOf(config);
   const changed = await saveSettings(pool, own);
   const { currency } = await findSettings(pool);
@@ -98,12 +98,12 @@ export function queueUntilMigrated(queued: readonly pg.Pool[], config: Config) {
   const tried = new Promise<void>((resolve) => {
     noteTried = resolve;
   });
-  const gate: Gate = { tried };
+  const gate: MigrationGate = { tried };
   for (const pool of queued) gateOf.set(pool, gate);
   const isMigrated = async (pool: pg.Pool, log: StoreLog) => {
     try {
       await migrateAndTell(pool, log);
-      await storeSettings(pool, config, log);
+      await saveServerSettings(pool, config, log);
       for (const each of queued) gateOf.delete(each);
       return true;
     } catch (error) {

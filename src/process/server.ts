@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import { type Config, readOperatorName, readServiceNames } from '../config/config.ts';
+import { type Config, readOperatorName, readReservedNames } from '../config/config.ts';
 import type { Context } from '../flows/common/context.ts';
 import { openProvider } from '../flows/common/provider.ts';
 import { buildApp } from '../http/app.ts';
@@ -11,7 +11,7 @@ import { listenAt, resolveHost, tryPort } from '../listener/listen.ts';
 import { IN_FLIGHT_GRACE_MS } from '../rules/common/timeouts.ts';
 import { KeyRing } from '../secrets/keyRing.ts';
 import { closeAll, endInOrder, onEnd } from './ending.ts';
-import { openServerStore, queueUntilMigrated, type Store, storeSettings } from './openStore.ts';
+import { openServerStore, queueUntilMigrated, type Store, saveServerSettings } from './openStore.ts';
 
 /** Serves in this process until a signal. @throws errors that waiting doesn't solve, after closing everything */
 export async function runServer(config: Config, log: Logger): Promise<void> {
@@ -32,7 +32,7 @@ async function start(config: Config, log: Logger): Promise<void> {
   // On an abrupt end PostgreSQL rolls back open work when the connections close.
   for (const { close } of new Set([store, adminStore]))
     onEnd(({ inOrder }) => (inOrder ? close() : undefined));
-  if (config.databaseUrl === null) await storeSettings(store.pool, config, log);
+  if (config.databaseUrl === null) await saveServerSettings(store.pool, config, log);
   const migrate = queueUntilMigrated([store.pool, adminStore.pool], config);
   const app = await openHttp(config, store, log);
   if (metricsPort !== null) {
@@ -86,7 +86,7 @@ async function openHttp(config: Config, { pool: db }: Store, log: Logger): Promi
 async function openAdmin(config: Config, port: number, { pool }: Store, log: Logger): Promise<void> {
   const { buildAdminApp, ADMIN_POOL_SIZE: CONNECTIONS } = await import('../admin/server.ts');
   pool.options.max = CONNECTIONS;
-  const names = { serviceNames: () => readServiceNames(), commandNames: [readOperatorName()] };
+  const names = { serviceNames: () => readReservedNames(), commandNames: [readOperatorName()] };
   const surroundings = { db: pool, ...names, offer: async () => config };
   const app = buildAdminApp(surroundings, config.maxConnections, log);
   closeOnEnd(app);

@@ -5,21 +5,21 @@ export const STATEMENT_FAILURES = ['timeout', 'lock', 'connection', 'other'] as 
 export type StatementFailure = (typeof STATEMENT_FAILURES)[number];
 
 /** Sent with each statement's result or error. An empty `name` stands for all unnamed ones. */
-export const statementEnded = typedChannel<{
+export const statementChannel = typedChannel<{
   readonly name: string;
   readonly seconds: number;
   readonly failure: StatementFailure | null;
 }>('statement');
 
 /** Sent with each batch to the database; `waitSeconds` is its longest wait of a request. */
-export const batchSent = typedChannel<{
+export const batchSentChannel = typedChannel<{
   readonly name: string;
   readonly size: number;
   readonly waitSeconds: number;
 }>('batch');
 
 /** Sent when a batch refuses a request: the queue is full, or the wait too long. */
-export const batchRequestRefused = typedChannel<{ readonly name: string }>('batch-refused');
+export const batchRefusalChannel = typedChannel<{ readonly name: string }>('batch-refused');
 
 /** Queues of password checks: known devices and signed-in users, and all others. */
 export const PASSWORD_QUEUES = ['known', 'stranger'] as const;

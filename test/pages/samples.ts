@@ -15,7 +15,7 @@ import { describeRequest, type typedLimits } from '../../src/http/pages/consentP
 import { BUILT_IN_CATALOGUE, type Catalogue } from '../../src/languages/catalogue.ts';
 import { withValues } from '../../src/languages/languages.ts';
 import { BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
-import { parseDirectory } from '../../src/rules/face/directory.ts';
+import { parseTargetNames } from '../../src/rules/face/directory.ts';
 import type { Logo } from '../../src/rules/face/logo.ts';
 import { type Client, logoPath } from '../../src/rules/request/client.ts';
 import { hasSpendingRight } from '../../src/rules/scope/scope.ts';
@@ -62,7 +62,7 @@ const OPERATORS = {
   timeZone: 'UTC',
   brand: BUILT_IN_BRAND,
   provider: null,
-  directory: parseDirectory('{"shops": {"metro": {"en": "City Metro", "ru": "Метро"}}, "accounts": {}}'),
+  directory: parseTargetNames('{"shops": {"metro": {"en": "City Metro", "ru": "Метро"}}, "accounts": {}}'),
 };
 
 /** A provider that confirms no payments: Assent has no page to set a payment password. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EMPTY_DIRECTORY, nameOfTarget, parseDirectory } from '../../src/rules/face/directory.ts';
+import { NO_TARGET_NAMES, nameOfTarget, parseTargetNames } from '../../src/rules/face/directory.ts';
 import { mistakesIn } from './refusal.ts';
 import { parseScope } from './rubles.ts';
 
@@ -7,9 +7,9 @@ const FILE = {
   shops: { '337': 'Book World', '41001': { en: 'Trams', ru: 'Трамваи' } },
   accounts: { '41001': 'Anna Petrova' },
 };
-const directory = parseDirectory(JSON.stringify(FILE));
+const directory = parseTargetNames(JSON.stringify(FILE));
 
-const problems = (file: unknown) => mistakesIn(file, parseDirectory);
+const problems = (file: unknown) => mistakesIn(file, parseTargetNames);
 
 describe('a file of payees’ names', () => {
   it('keeps the names of shops and of accounts separate', () => {
@@ -20,7 +20,7 @@ describe('a file of payees’ names', () => {
   });
 
   it.each(['0337', '337 ', '３３７', '', 'constructor', '__proto__'])('has no name for the shop %j', (id) => {
-    for (const { shop } of [directory, EMPTY_DIRECTORY]) expect(shop.get(id)).toBeUndefined();
+    for (const { shop } of [directory, NO_TARGET_NAMES]) expect(shop.get(id)).toBeUndefined();
   });
 
   it.each([

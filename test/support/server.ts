@@ -11,7 +11,7 @@ import { drain } from '../../src/listener/draining.ts';
 import { listenAt, resolveHost } from '../../src/listener/listen.ts';
 import type { Caller } from '../../src/rules/common/caller.ts';
 import { BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
-import { EMPTY_DIRECTORY } from '../../src/rules/face/directory.ts';
+import { NO_TARGET_NAMES } from '../../src/rules/face/directory.ts';
 import { BUILT_IN_OFFER } from '../../src/rules/request/scopeRules.ts';
 import { KeyRing } from '../../src/secrets/keyRing.ts';
 import { ledger, newSecret, refuse } from './ledger.ts';
@@ -90,7 +90,7 @@ export async function startServer({
     ...BUILT_IN_OFFER,
     catalogue: BUILT_IN_CATALOGUE,
     ...offer,
-    directory: EMPTY_DIRECTORY,
+    directory: NO_TARGET_NAMES,
     timeZone: 'UTC',
     codeLifetimeSeconds: 50,
     maxInstances: 100,

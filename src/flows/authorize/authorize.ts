@@ -70,7 +70,7 @@ export async function authorize(
   const { authorizationRequest, session } = await loadWithSession(context, parameters, cookies.session);
   if (session === null) return signInStep(context, authorizationRequest, cookies.preLogin);
   const pending = { authorizationRequest, session };
-  const access = await findAccess(context, pending);
+  const access = await loadRequestedAccess(context, pending);
   if (!access.mayHold) return { step: 'full', authorizationRequest };
   return {
     step: 'consent',
@@ -105,7 +105,10 @@ function parseRequest(context: Context, parameters: Parameters, client: Client |
   }
 }
 
-export async function findAccess(context: Context, pending: PendingAuthorization): Promise<RequestedAccess> {
+export async function loadRequestedAccess(
+  context: Context,
+  pending: PendingAuthorization,
+): Promise<RequestedAccess> {
   const { authorizationRequest, session } = pending;
   const { clientId } = authorizationRequest.client;
   const { userId, name, login, hasPaymentPassword } = session.user;

@@ -3,7 +3,7 @@ import type { Right } from '../../rules/scope/scope.ts';
 import { emit } from '../../signals/events.ts';
 import type { Context } from '../common/context.ts';
 import { type Attempt, attemptPassword, type FailedAttempt } from '../signIn/passwordAttempts.ts';
-import { findAccess, type RequestedAccess } from './authorize.ts';
+import { loadRequestedAccess, type RequestedAccess } from './authorize.ts';
 import { type DecisionOutcome, needsConfirmation, writeDecision } from './decide.ts';
 import { granted, type PendingAuthorization, verifyDecision } from './decisionForms.ts';
 
@@ -23,7 +23,7 @@ export async function confirmStep(
 ): Promise<ConfirmStep | null> {
   const pressed = verifyDecision(context, pending, decision);
   if (decision === undefined || pressed === null || !needsConfirmation(context, pending)) return null;
-  const access = await findAccess(context, pending);
+  const access = await loadRequestedAccess(context, pending);
   if (access.revision !== pressed.revision) return null;
   const { rights } = granted(pending.authorizationRequest, pressed.sums);
   return { step: 'confirm', ...access, granted: rights, decision };

@@ -15,7 +15,7 @@ import { rejectGrant } from '../../store/authorize/rejections.ts';
 import type { Context } from '../common/context.ts';
 import { contentOf } from '../common/signedForm.ts';
 import { textDigestOf } from '../common/textDigest.ts';
-import { PAYMENT_DETAILS } from '../signIn/provider/answer.ts';
+import { PAYMENT_DETAILS_TYPE } from '../signIn/provider/answer.ts';
 import type { Choice, PendingAuthorization, VerifiedDecision } from './decisionForms.ts';
 import * as forms from './decisionForms.ts';
 
@@ -179,7 +179,11 @@ export function authorizationDetailsOf(
 ): string {
   const { rights } = forms.granted(request, sums);
   const { sum: amount, currency, days } = worstCase(rights) ?? {};
-  const details = { type: PAYMENT_DETAILS, decision_hash: s256(decision), client_name: request.client.name };
+  const details = {
+    type: PAYMENT_DETAILS_TYPE,
+    decision_hash: s256(decision),
+    client_name: request.client.name,
+  };
   const total = { ...details, amount, currency, period_days: days ?? undefined };
   const whole = JSON.stringify([{ ...total, limits: limitsAmong(rightData(rights)) }]);
   // An address of 8 KB passes every proxy.

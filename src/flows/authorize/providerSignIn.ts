@@ -5,7 +5,7 @@ import type { Context } from '../common/context.ts';
 import type { Provider } from '../common/provider.ts';
 import { lastUserDigest } from '../signIn/device.ts';
 import {
-  PAYMENT_DETAILS,
+  PAYMENT_DETAILS_TYPE,
   type RunLimited,
   redeemProviderCode,
   requireConfirmation,
@@ -67,7 +67,7 @@ export async function beginSignIn(context: Context, provider: Provider, request:
     ui_locales: language,
     ...((again || decision) && { prompt: 'login' }),
     ...(decision && { acr_values: provider.paymentAcr ?? '', max_age: '0' }),
-    ...(details && [types].flat().includes(PAYMENT_DETAILS) && { authorization_details: details }),
+    ...(details && [types].flat().includes(PAYMENT_DETAILS_TYPE) && { authorization_details: details }),
   });
   return { location: location.href, cookie: cookieOf(context, signIn) };
 }

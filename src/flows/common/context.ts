@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Catalogue } from '../../languages/catalogue.ts';
 import type { Languages } from '../../languages/languages.ts';
 import type { Brand } from '../../rules/face/brand.ts';
-import type { Directory } from '../../rules/face/directory.ts';
+import type { TargetNames } from '../../rules/face/directory.ts';
 import type { Offer } from '../../rules/request/scopeRules.ts';
 import type { KeyRing } from '../../secrets/keyRing.ts';
 import type { Provider } from './provider.ts';
@@ -14,7 +14,7 @@ export interface Context extends Offer {
   /** The public address, an origin without a final slash: the contract's {base_url}. */
   readonly baseUrl: string;
   readonly catalogue: Catalogue;
-  readonly directory: Directory;
+  readonly directory: TargetNames;
   readonly brand: Brand;
   readonly languages: Languages;
   /** IANA name of the zone for days and times on pages. */

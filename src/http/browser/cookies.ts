@@ -57,7 +57,7 @@ export function clearCookie(reply: FastifyReply, cookie: Cookie): void {
 }
 
 /** A sign-in's cookie; null if the browser sent no cookie of ours. */
-export function readSignIn(request: FastifyRequest, name: string): string | null {
+export function readProviderSignInCookie(request: FastifyRequest, name: string): string | null {
   const { cookies, server } = request;
   const own = `${wireName(server, 'signIn')}_${name}`;
   return hasOurCookies(request) ? PIECES.map((piece) => cookies[own + piece] ?? '').join('') : null;
@@ -68,7 +68,7 @@ export function hasOurCookies({ cookies }: FastifyRequest): boolean {
 }
 
 /** Sets a sign-in's cookie, and removes all but the latest others: browsers send the oldest first (RFC 6265 section 5.4). */
-export function setSignIn(reply: FastifyReply, name: string, value: string): void {
+export function setProviderSignInCookie(reply: FastifyReply, name: string, value: string): void {
   const { cookies, server } = reply.request;
   const first = wireName(server, 'signIn');
   const own = `${first}_${name}`;

@@ -15,7 +15,7 @@ import { textsOf } from './language.ts';
 export type OutcomeMessageKey = keyof Texts['outcomes']['on'];
 
 /** A page's request; null for the account page; the path of another page of the account. */
-export type OutcomePage = AuthorizationRequest | string | null;
+export type OutcomeTarget = AuthorizationRequest | string | null;
 
 /** Said while a wait runs, so the page has status 429. */
 const WAITS: readonly string[] = ['too_many_tries', 'too_many_decisions', 'not_stopped'];
@@ -39,7 +39,7 @@ export interface OutcomeOptions {
 export function rememberOutcome(
   reply: FastifyReply,
   outcome: string,
-  subject: OutcomePage,
+  subject: OutcomeTarget,
   more: OutcomeOptions = {},
 ): void {
   if (!isFromOwnPage(reply.request)) return;
@@ -56,7 +56,7 @@ export function forgetOutcome(reply: FastifyReply): void {
 }
 
 /** Sets the page's status during a wait. @returns the outcome, what was typed, and the seconds until its end; null for none */
-export function lastOutcome(reply: FastifyReply, subject: OutcomePage, form?: string) {
+export function lastOutcome(reply: FastifyReply, subject: OutcomeTarget, form?: string) {
   const cookie = readCookie(reply.request, 'outcome');
   if (cookie === null) return null;
   try {
@@ -77,7 +77,7 @@ function encoded(content: readonly unknown[]): string {
 }
 
 /** The cookie must not reveal the request. */
-function digestOf(subject: OutcomePage, form = ''): string {
+function digestOf(subject: OutcomeTarget, form = ''): string {
   const page = typeof subject === 'string' ? subject : (subject?.canonicalQuery ?? '');
   return hash('sha256', `${form} ${page}`, 'base64url');
 }
@@ -85,7 +85,7 @@ function digestOf(subject: OutcomePage, form = ''): string {
 /** The outcome of the previous form for a signed-in user, on a page without an error; null for none. */
 export function noteOn(
   reply: FastifyReply,
-  subject: OutcomePage,
+  subject: OutcomeTarget,
   user: Pick<Session['user'], 'name' | 'login'>,
 ) {
   const last = lastOutcome(reply, subject);
@@ -101,7 +101,7 @@ export function isKeyOf<T extends object>(texts: T, outcome: string): outcome is
   return Object.hasOwn(texts, outcome);
 }
 
-export function signInNote(reply: FastifyReply, subject: OutcomePage): string | null {
+export function signInNote(reply: FastifyReply, subject: OutcomeTarget): string | null {
   const { request } = reply;
   const { signIn, outcomes } = textsOf(request);
   const { outcome = '' } = lastOutcome(reply, subject) ?? {};

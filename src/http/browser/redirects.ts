@@ -23,7 +23,7 @@ export function withQuery(path: string, ...queries: readonly (string | null | un
 export const AGAIN = 'prompt=login';
 
 export function decisionPath(path: string, { canonicalQuery }: AuthorizationRequest, decision: string) {
-  return withQuery(path, canonicalQuery, withDecision(decision));
+  return withQuery(path, canonicalQuery, decisionQuery(decision));
 }
 
-export const withDecision = (decision: string): string => `decision=${decision}`;
+export const decisionQuery = (decision: string): string => `decision=${decision}`;

@@ -1,7 +1,7 @@
 import type { Warning, Warnings } from '../../flows/account/warnings.ts';
 import { type Texts, withValues } from '../../languages/languages.ts';
 import type { Device } from '../../rules/account/userAgent.ts';
-import { maskOf } from '../../rules/common/network.ts';
+import { displayNetworkOf } from '../../rules/common/network.ts';
 import type { PageLocale } from './describe.ts';
 
 /** Each is one event, one line of facts and one question; further ones are folded, with one answer. */
@@ -40,5 +40,5 @@ export function describeDevice({ browser, system }: Device, { security }: Texts)
 
 /** For example "IP address 203.0.113.x"; null for an unknown one. */
 export function describeNetwork(network: string | null, { history, formats }: Texts): string | null {
-  return network && `${history.address} ${formats.code(maskOf(network))}`;
+  return network && `${history.address} ${formats.code(displayNetworkOf(network))}`;
 }

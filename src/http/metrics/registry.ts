@@ -2,13 +2,13 @@ import type { FastifyInstance } from 'fastify';
 import { type Counter, collectDefaultMetrics } from 'prom-client';
 import { type EventName, eventChannel, METRIC_EVENTS } from '../../signals/events.ts';
 import {
-  batchRequestRefused,
-  batchSent,
+  batchRefusalChannel,
+  batchSentChannel,
   PASSWORD_QUEUES,
   passwordRefused,
   passwordStarted,
   STATEMENT_FAILURES,
-  statementEnded,
+  statementChannel,
 } from '../../signals/timings.ts';
 import { BATCHES } from '../../store/database/batch.ts';
 import { STATEMENT_NAMES } from '../../store/database/statement.ts';
@@ -89,7 +89,7 @@ function timeStatements(metrics: MetricFactory): void {
   const seconds = metrics.counter('assent_statement_seconds_total', labels);
   const byReason = { ...labels, reason: STATEMENT_FAILURES };
   const failures = metrics.counter('assent_statement_failures_total', byReason);
-  metrics.listen(statementEnded, ({ name, seconds: taken, failure }) => {
+  metrics.listen(statementChannel, ({ name, seconds: taken, failure }) => {
     const statement = name || UNNAMED;
     total.inc({ statement });
     seconds.inc({ statement }, taken);
@@ -102,11 +102,11 @@ function measureBatches(metrics: MetricFactory): void {
   const size = metrics.histogram('assent_batch_size', labels, BATCH_SIZE_BUCKETS);
   const wait = metrics.histogram('assent_batch_wait_seconds', labels, BATCH_WAIT_BUCKETS);
   const refused = metrics.counter('assent_batch_refused_total', labels);
-  metrics.listen(batchSent, ({ name, size: requests, waitSeconds }) => {
+  metrics.listen(batchSentChannel, ({ name, size: requests, waitSeconds }) => {
     size.observe({ batch: name }, requests);
     wait.observe({ batch: name }, waitSeconds);
   });
-  metrics.listen(batchRequestRefused, ({ name }) => refused.inc({ batch: name }));
+  metrics.listen(batchRefusalChannel, ({ name }) => refused.inc({ batch: name }));
 }
 
 function measurePasswords(metrics: MetricFactory): void {

@@ -10,7 +10,7 @@ import {
   lastOutcome,
   type OutcomeMessageKey,
   type OutcomeOptions,
-  type OutcomePage,
+  type OutcomeTarget,
   rememberOutcome,
 } from '../browser/outcomes.ts';
 
@@ -42,7 +42,7 @@ export function refuseForm(
   reply: FastifyReply,
   [id, rule]: readonly [id: RuleId, rule: string],
   error: keyof ReturnType<typeof errorsIn>,
-  subject: OutcomePage,
+  subject: OutcomeTarget,
   more: OutcomeOptions = {},
 ): void {
   logRefused(reply, id, rule);
@@ -54,7 +54,7 @@ export function refuseAttempt(
   reply: FastifyReply,
   failed: FailedAttempt,
   form: 'signIn' | 'paymentPassword' | 'oldPassword',
-  subject: OutcomePage,
+  subject: OutcomeTarget,
   typed: readonly string[] = [],
 ): void {
   if (failed.outcome === 'wrong') {
@@ -70,7 +70,7 @@ export function refuseAttempt(
 /** The user has decided too often just now: a minute is enough for a few more decisions. */
 export function refuseDecision(
   reply: FastifyReply,
-  subject: OutcomePage,
+  subject: OutcomeTarget,
   note: OutcomeMessageKey = 'too_many_decisions',
 ): void {
   logRefused(reply, 'too_many_decisions', 'more decisions of one user than a person can make in that time');
@@ -78,7 +78,7 @@ export function refuseDecision(
 }
 
 /** Why the form of this page is shown again, and what was typed there; null for another reason. @param form its path */
-export function formErrorFor(reply: FastifyReply, form: string, subject: OutcomePage) {
+export function formErrorFor(reply: FastifyReply, form: string, subject: OutcomeTarget) {
   const last = lastOutcome(reply, subject, form);
   if (last === null) return null;
   const { outcome, typed, seconds } = last;

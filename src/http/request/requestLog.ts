@@ -6,7 +6,7 @@ import { FORWARDED_FOR_REFERENCE, SERVER_ERROR_FIELDS } from '../../watch/refusa
 import { namedClient } from './parameters.ts';
 
 /** One log line for each answered request. Never the query, a header or a body, which contain secrets. */
-export class RequestLog extends LogController {
+export class RequestLogger extends LogController {
   readonly #trustsProxy: boolean;
   readonly #warned = new Set<string>();
   readonly #noteForwarded = onceAMinute((rule: string, { socket, server }: FastifyRequest) => {

@@ -17,7 +17,7 @@ export function truncateNetwork(address: string): string | null {
 }
 
 /** A {@link truncateNetwork} as people know addresses: `203.0.113.x`, `2001:db8:1:x`. */
-export function maskOf(network: string): string {
+export function displayNetworkOf(network: string): string {
   return network.replace(/\.0\/24$/, '.x').replace(/::\/48$/, ':x');
 }
 

@@ -18,10 +18,10 @@ const MAX_PLACE_CHARACTERS = 100;
 export function parseOperatorFile<Schema extends z.ZodType>(schema: Schema, json: string): z.output<Schema> {
   const result = schema.safeParse(parseJson(json));
   if (result.success) return result.data;
-  throw new FileError(atMostOneScreen([...new Set(result.error.issues.flatMap(linesOf))]));
+  throw new FileError(truncateMistakes([...new Set(result.error.issues.flatMap(linesOf))]));
 }
 
-export function atMostOneScreen(lines: readonly string[]): readonly string[] {
+export function truncateMistakes(lines: readonly string[]): readonly string[] {
   const more = lines.length - MAX_LINES;
   return more > 0 ? [...lines.slice(0, MAX_LINES), `has ${more} more mistakes`] : lines;
 }

@@ -12,7 +12,7 @@ export const STATEMENT_MS = 4_000;
 /** A request is decided within this time of being read, or not at all: see `store/database/deadline.ts`. */
 export const REQUEST_DEADLINE_MS = 4_500;
 /** Opening a connection, and other responses of a database: a frozen or unreachable one can't end a statement itself. */
-export const DATABASE_MS = 5_000;
+export const DATABASE_RESPONSE_TIMEOUT_MS = 5_000;
 /** Each request is answered: the decision may be followed by one wait for a lock, and the commit. */
 export const ANSWER_MS = 7_000;
 /** The response to a deciding statement: longer than its caller waits, because it may have been carried out. */

@@ -6,9 +6,9 @@ import { findUnclear } from '../common/text.ts';
 import type { Right } from '../scope/scope.ts';
 
 /** The names of shops and accounts, by their ids exactly as in a scope. */
-export type Directory = Readonly<Record<'shop' | 'account', ReadonlyMap<string, PerLanguage>>>;
+export type TargetNames = Readonly<Record<'shop' | 'account', ReadonlyMap<string, PerLanguage>>>;
 
-export const EMPTY_DIRECTORY: Directory = { shop: new Map(), account: new Map() };
+export const NO_TARGET_NAMES: TargetNames = { shop: new Map(), account: new Map() };
 
 const isTarget = (text: string) =>
   text !== '' && [...text].length <= MAX_SCOPE_TEXT_CHARACTERS && findUnclear(text) === undefined;
@@ -27,14 +27,14 @@ const DIRECTORY = z.strictObject(
 );
 
 /** Parses an operator's directory: `shops` and `accounts`, each by number. @throws {FileError} with all its mistakes */
-export function parseDirectory(json: string): Directory {
+export function parseTargetNames(json: string): TargetNames {
   const { shops, accounts } = parseOperatorFile(DIRECTORY, json);
   // Objects have inherited names, such as `constructor`.
   return { shop: new Map(Object.entries(shops)), account: new Map(Object.entries(accounts)) };
 }
 
 /** Null without an operator's name, and for phone numbers and email addresses. */
-export function nameOfTarget(directory: Directory, { target, type }: Right): PerLanguage | null {
+export function nameOfTarget(directory: TargetNames, { target, type }: Right): PerLanguage | null {
   if (target === undefined || type === 'phone' || type === 'email') return null;
   return directory[type ?? 'shop'].get(target) ?? null;
 }

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { OverloadedError } from '../../rules/common/error.ts';
 import { BATCH_QUEUE_TIMEOUT_MS } from '../../rules/common/timeouts.ts';
-import { batchRequestRefused, batchSent } from '../../signals/timings.ts';
+import { batchRefusalChannel, batchSentChannel } from '../../signals/timings.ts';
 import { isConnectionLost, isOneCallersFault } from './errors.ts';
 import { findEach } from './query.ts';
 import type { ComputedInputs, SqlTemplate } from './statement.ts';
@@ -145,7 +145,7 @@ class Batcher<Request, Result> {
   async #run(batch: readonly Call<Request, Result>[]): Promise<void> {
     this.#inFlight += 1;
     const longest = performance.now() - Math.min(...batch.map(({ since }) => since));
-    batchSent.publish({ name: this.#name, size: batch.length, waitSeconds: longest / 1000 });
+    batchSentChannel.publish({ name: this.#name, size: batch.length, waitSeconds: longest / 1000 });
     await this.#answer(batch);
     this.#inFlight -= 1;
     this.#schedule();
@@ -213,7 +213,7 @@ class Batcher<Request, Result> {
   }
 
   #refuse({ reject }: Pick<Call<Request, Result>, 'reject'>): void {
-    batchRequestRefused.publish({ name: this.#name });
+    batchRefusalChannel.publish({ name: this.#name });
     reject(new OverloadedError('too many requests are waiting for the database'));
   }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { DATABASE_MS, LOCK_MS, STATEMENT_MS } from '../../rules/common/timeouts.ts';
-import { type StatementFailure, statementEnded } from '../../signals/timings.ts';
+import { DATABASE_RESPONSE_TIMEOUT_MS, LOCK_MS, STATEMENT_MS } from '../../rules/common/timeouts.ts';
+import { type StatementFailure, statementChannel } from '../../signals/timings.ts';
 import { failureOf } from './errors.ts';
 
 // The settings of every statement, overriding those of the role, the database, the URL or a pooler. They are made after
@@ -54,7 +54,7 @@ select pg_backend_pid() = $1 as "ownSession", current_setting('transaction_read_
        (select count(set_config(name, value, false)) from unnest($2::text[], $3::text[]) as setting (name, value)
          where pg_backend_pid() = $1)`;
 
-/** The limit is {@link DATABASE_MS} unless given. */
+/** The limit is {@link DATABASE_RESPONSE_TIMEOUT_MS} unless given. */
 type Statement = pg.QueryConfig & { readonly limitMs?: number };
 
 /**
@@ -67,7 +67,7 @@ export function send<Row extends pg.QueryResultRow>(
   connection: pg.ClientBase,
   statement: string | Statement,
 ): Promise<pg.QueryResult<Row>> {
-  const { limitMs = DATABASE_MS } = typeof statement === 'string' ? {} : statement;
+  const { limitMs = DATABASE_RESPONSE_TIMEOUT_MS } = typeof statement === 'string' ? {} : statement;
   return new Promise<pg.QueryResult<Row>>((resolve, reject) => {
     const timer = setTimeout(() => {
       reject(new Error(`PostgreSQL did not answer within ${limitMs} ms`));
@@ -143,7 +143,7 @@ export function runInTransaction<Row extends pg.QueryResultRow>(
   const config = traitsOf(connection).keepsNames && name ? { name, ...query } : query;
   const since = performance.now();
   const report = (failure: StatementFailure | null) =>
-    statementEnded.publish({ name, seconds: (performance.now() - since) / 1000, failure });
+    statementChannel.publish({ name, seconds: (performance.now() - since) / 1000, failure });
   return send<Row>(connection, config).then(
     (result) => {
       report(null);
@@ -162,7 +162,7 @@ export async function runAlone<Row extends pg.QueryResultRow>(
   query: Statement,
 ): Promise<pg.QueryResult<Row>> {
   if (traitsOf(connection).ownSession) return runInTransaction(connection, query);
-  const { limitMs = DATABASE_MS } = query;
+  const { limitMs = DATABASE_RESPONSE_TIMEOUT_MS } = query;
   const [, result] = await Promise.all([
     send(connection, { text: BEGIN_WITH_SETTINGS, limitMs }),
     runInTransaction<Row>(connection, query),

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
-import { BATCH_QUEUE_TIMEOUT_MS, DATABASE_MS } from '../../rules/common/timeouts.ts';
+import { BATCH_QUEUE_TIMEOUT_MS, DATABASE_RESPONSE_TIMEOUT_MS } from '../../rules/common/timeouts.ts';
 import { begin, prepareConnection, send } from './connection.ts';
 import { type Address, parseAddresses } from './databaseUrl.ts';
 import { ConnectError, standbyError } from './errors.ts';
@@ -25,7 +25,7 @@ export function openDatabase(where: string | Address, password: string | null = 
   const pool = new pg.Pool({
     Client: hosts.clientClass(),
     max: POOL_SIZE,
-    connectionTimeoutMillis: DATABASE_MS,
+    connectionTimeoutMillis: DATABASE_RESPONSE_TIMEOUT_MS,
     maxLifetimeSeconds: CONNECTION_LIFETIME_SECONDS,
     pipeline: true, // see `runAlone`: one round trip instead of three
     types: TYPES,
@@ -47,17 +47,17 @@ export function openDatabase(where: string | Address, password: string | null = 
 export const hostsByPool = new WeakMap<pg.Pool, Hosts>();
 
 /** Holds a pool's statements until its database is migrated, and fails them while it is unreachable. */
-export interface Gate {
+export interface MigrationGate {
   /** Resolved by the first attempt to migrate, after any time. */
   readonly tried: Promise<void>;
   /** The error of the last attempt. */
   cause?: unknown;
 }
 
-export const gateOf = new WeakMap<pg.Pool, Gate>();
+export const gateOf = new WeakMap<pg.Pool, MigrationGate>();
 
 /**
- * A connection of the pool, for the caller to release. @throws the cause of its {@link Gate}; {@link ConnectError} if the migration
+ * A connection of the pool, for the caller to release. @throws the cause of its {@link MigrationGate}; {@link ConnectError} if the migration
  * takes more than 2 seconds
  */
 export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {

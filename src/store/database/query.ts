@@ -97,7 +97,7 @@ export async function executeLong(connection: pg.PoolClient, text: string): Prom
 }
 
 /** Connections for answers that are waited for: there a statement is without a time limit only if it says so. */
-export const IMPATIENT = new WeakSet<Database>();
+export const TIME_LIMITED_CONNECTIONS = new WeakSet<Database>();
 
 /** For operators: the rows of a statement; 0 is no time limit. On a pool it is its own transaction. */
 export async function queryLong<Row extends object>(
@@ -107,7 +107,7 @@ export async function queryLong<Row extends object>(
 ): Promise<Row[]> {
   if (db instanceof pg.Pool)
     return transaction(db, (connection) => queryLong<Row>(connection, asked, limitMs));
-  const most = limitMs ?? (IMPATIENT.has(db) ? STATEMENT_MS : 0);
+  const most = limitMs ?? (TIME_LIMITED_CONNECTIONS.has(db) ? STATEMENT_MS : 0);
   await send(db, `set local statement_timeout = ${most}`);
   const { text, values = [] } = asked;
   return (await send<Row>(db, { text, values, limitMs: most ? most + LOCK_MS : MAX_RUN_MS })).rows;

@@ -37,14 +37,14 @@ export async function findBroken(pool: pg.Pool, seconds: number): Promise<Broken
     const rows = await transaction(pool, async (connection) => {
       await send(connection, `set transaction read only; ${settings}`);
       return queryLong<Broken>(connection, { name: '', text }, seconds * 1000);
-    }).catch((error: unknown) => checks.map((check) => ({ check, ...notRead(error) })));
+    }).catch((error: unknown) => checks.map((check) => ({ check, ...uncheckedFinding(error) })));
     found.push(...rows.toSorted((one, other) => checks.indexOf(one.check) - checks.indexOf(other.check)));
   }
   return found;
 }
 
 /** An unread row proves nothing, so it is an error too. */
-export function notRead(error: unknown): Omit<Broken, 'check'> {
+export function uncheckedFinding(error: unknown): Omit<Broken, 'check'> {
   const remedy = 'pass a longer --patience, or check a restored backup; grant the server role its privileges';
   const finding = `not checked: ${explainTrouble(error)}`;
   return { finding, remedy, level: 'error' };

@@ -4,7 +4,7 @@ import { BUILT_IN_CATALOGUE, parseCatalogue } from '../../../src/languages/catal
 import { TEXTS } from '../../../src/languages/languages.ts';
 import { type DescribedRight, describeRights } from '../../../src/languages/rights.ts';
 import { BUILT_IN_BRAND } from '../../../src/rules/face/brand.ts';
-import { EMPTY_DIRECTORY } from '../../../src/rules/face/directory.ts';
+import { NO_TARGET_NAMES } from '../../../src/rules/face/directory.ts';
 import { hasSpendingRight } from '../../../src/rules/scope/scope.ts';
 import { rights } from '../../rules/arbitraries.ts';
 import { parseScope } from '../../rules/rubles.ts';
@@ -12,7 +12,7 @@ import { languageOf } from '../../support/languages.ts';
 
 const BUILT_IN = {
   catalogue: BUILT_IN_CATALOGUE,
-  directory: EMPTY_DIRECTORY,
+  directory: NO_TARGET_NAMES,
   timeZone: 'UTC',
   brand: BUILT_IN_BRAND,
   provider: null,

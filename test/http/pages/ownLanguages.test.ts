@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { parseCatalogue } from '../../../src/languages/catalogue.ts';
 import { BUILT_IN_BRAND } from '../../../src/rules/face/brand.ts';
-import { parseDirectory } from '../../../src/rules/face/directory.ts';
+import { parseTargetNames } from '../../../src/rules/face/directory.ts';
 import { linkTo, reachConsent, requestOf } from '../../support/flow.ts';
 import { Agent } from '../../support/http/agent.ts';
 import { languageOf, WITH_PSEUDO } from '../../support/languages.ts';
@@ -12,7 +12,7 @@ import { useServer } from '../../support/server.ts';
 const server = await useServer({
   languages: WITH_PSEUDO,
   brand: { ...BUILT_IN_BRAND, name: { en: 'Wallet', ar: 'محفظة' } },
-  directory: parseDirectory(JSON.stringify({ shops: { 42: { ru: 'Книги', ar: 'כתבים' } } })),
+  directory: parseTargetNames(JSON.stringify({ shops: { 42: { ru: 'Книги', ar: 'כתבים' } } })),
   offer: { catalogue: parseCatalogue(JSON.stringify({ 'payment.to-pattern': { ru: 'Платить {target}' } })) },
 });
 const client = await server.createClient({ name: 'חנות' });

@@ -24,7 +24,7 @@ export async function redeemProviderCode(
     const hash = s256(`${signIn.decision}`);
     const details = [claims?.authorization_details, tokens.authorization_details].flat().map(Object);
     // RFC 9396, section 7: an answer that says what was confirmed says this decision.
-    if (details.some(({ type, decision_hash }) => type === PAYMENT_DETAILS && decision_hash !== hash))
+    if (details.some(({ type, decision_hash }) => type === PAYMENT_DETAILS_TYPE && decision_hash !== hash))
       throw refused('sign_in_unconfirmed', 'the authorization_details are of another decision');
     return claims ? { ...claims, accessToken: tokens.access_token } : null;
   } catch (error) {
@@ -34,7 +34,7 @@ export async function redeemProviderCode(
 }
 
 /** The type of our `authorization_details` (RFC 9396, section 2). */
-export const PAYMENT_DETAILS = 'payment_authorization';
+export const PAYMENT_DETAILS_TYPE = 'payment_authorization';
 
 /** After these it helps to begin again: Keycloak's for a login page that was open for too long is the first. */
 const UNFINISHED = /^(temporarily_unavailable|server_error|(login|interaction|consent)_required)$/;

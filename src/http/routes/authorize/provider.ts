@@ -12,10 +12,10 @@ import {
 } from '../../../flows/signIn/provider/signInCookie.ts';
 import { callerOf } from '../../../listener/caller.ts';
 import { Parameters } from '../../../rules/request/parameters.ts';
-import { readCookies, readSignIn, setSignIn } from '../../browser/cookies.ts';
+import { readCookies, readProviderSignInCookie, setProviderSignInCookie } from '../../browser/cookies.ts';
 import { sessionOf } from '../../browser/forms.ts';
 import { languageOf } from '../../browser/language.ts';
-import { AGAIN, redirectToRequest, withDecision, withQuery } from '../../browser/redirects.ts';
+import { AGAIN, decisionQuery, redirectToRequest, withQuery } from '../../browser/redirects.ts';
 import { showNotSignedIn } from '../../pages/noticePage.ts';
 import { queryParameters } from '../../request/parameters.ts';
 import { answerDecision } from './decision.ts';
@@ -44,7 +44,7 @@ export function providerSignInRoutes(app: FastifyInstance, context: Context): vo
     const asked = { authorizationRequest, session, again, decision, language: languageOf(request).tag };
     const left = await beginSignIn(context, provider, asked);
     if (left === null) return redirectToRequest(reply, authorizationRequest);
-    setSignIn(reply, ...left.cookie);
+    setProviderSignInCookie(reply, ...left.cookie);
     return reply.header('cache-control', 'no-store').redirect(left.location, 303);
   });
 
@@ -52,18 +52,19 @@ export function providerSignInRoutes(app: FastifyInstance, context: Context): vo
     request.wayBack = BEGIN;
     const cookies = readCookies(request);
     const state = queryParameters(request).find('state') ?? '';
-    const signIn = readProviderSignIn(context, state, readSignIn(request, nameOf(state)));
-    request.wayBack = withQuery(BEGIN, signIn.query, signIn.decision && withDecision(signIn.decision));
+    const signIn = readProviderSignIn(context, state, readProviderSignInCookie(request, nameOf(state)));
+    request.wayBack = withQuery(BEGIN, signIn.query, signIn.decision && decisionQuery(signIn.decision));
     const url = new URL(context.baseUrl + request.routeOptions.url);
     url.search = request.raw.url?.replace(/^[^?]*/, '') ?? '';
     // An error uses nothing up: the user may go Back there, and sign in.
-    if (!url.searchParams.get('error')) setSignIn(reply, ...cookieOf(context, toUsedSignIn(signIn)));
+    if (!url.searchParams.get('error'))
+      setProviderSignInCookie(reply, ...cookieOf(context, toUsedSignIn(signIn)));
     const authorizationRequest = await requestIn(new Parameters(signIn.query ?? ''));
     const answer = { signIn, authorizationRequest, url };
     const finished = finishSignIn(context, provider, limiter, answer, cookies, callerOf(request));
     const result = await finished.catch((error: unknown) => {
       // Its code may still be good, and a reload asks again.
-      if (error instanceof ProviderAwayError) setSignIn(reply, ...cookieOf(context, signIn));
+      if (error instanceof ProviderAwayError) setProviderSignInCookie(reply, ...cookieOf(context, signIn));
       throw error;
     });
     const confirmed = signIn.decision ? authorizationRequest : null;
