@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { filesIn } from '../config/ownWords.ts';
 import { isBuiltIn, readTextFiles } from '../languages/languages.ts';
@@ -9,6 +9,9 @@ import { FileError } from '../rules/common/operatorFile.ts';
 import type { Arguments, Options } from './commands.ts';
 import type { Shell } from './shell.ts';
 
+/** At most a few lines: --json has all. */
+const MAX_NAMES = 20;
+
 /** `assent texts check <folder>`: every fault that would stop the server, or how much of each language is translated. */
 export async function checkTexts(shell: Shell, _options: Options, [folder = '']: Arguments): Promise<void> {
   try {
@@ -18,9 +21,12 @@ export async function checkTexts(shell: Shell, _options: Options, [folder = '']:
       const inEnglish = [...messages.values()].filter(({ isFallback }) => isFallback);
       return { tag, texts: messages.size, inEnglish: inEnglish.map(({ names }) => names.join('.')) };
     });
-    const lines = languages.map(({ tag, texts: all, inEnglish: { length } }) =>
-      length === 0 ? `${tag}: complete` : `${tag}: ${length} of ${all} texts are in English`,
-    );
+    const lines = languages.map(({ tag, texts: all, inEnglish }) => {
+      const { length } = inEnglish;
+      if (length === 0) return `${tag}: complete`;
+      const names = inEnglish.slice(0, MAX_NAMES).join(', ');
+      return `${tag}: ${length} of ${all} texts are in English: ${names}${length > MAX_NAMES ? ' …' : ''}`;
+    });
     const documents = languages.map(({ inEnglish, ...one }) => ({ ...one, in_english: inEnglish }));
     shell.print({ languages: documents, faults: [] }, lines.join('\n'));
   } catch (error) {
@@ -57,6 +63,7 @@ export async function beginTexts(
   const ownName = new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag;
   const file = join(resolve(folder), `${tag}.json`);
   try {
+    mkdirSync(resolve(folder), { recursive: true });
     const texts = {
       '@fallback': 'Texts that are missing, or still in English.',
       fallback: 'en',
@@ -65,7 +72,9 @@ export async function beginTexts(
     };
     writeFileSync(file, `${JSON.stringify(texts, null, 2)}\n`, { flag: 'wx' });
   } catch (error) {
-    throw new OperatorError('state', `can’t write ${file}: ${(error as NodeJS.ErrnoException).code}`);
+    const { code } = error as NodeJS.ErrnoException;
+    const why = code === 'EEXIST' ? 'it exists, and is not overwritten' : code;
+    throw new OperatorError('state', `can’t write ${file}: ${why}`);
   }
   shell.print({ file }, `wrote ${file}: translate its texts, then run assent texts check ${folder}`);
 }

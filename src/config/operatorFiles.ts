@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { FileError } from '../rules/common/operatorFile.ts';
@@ -51,7 +52,9 @@ export function parseLogo(body: Buffer): Logo {
 
 /** @throws {FileError} if unreadable */
 export function readText(file: string, maxBytes = MAX_FILE_BYTES): string {
-  return new TextDecoder().decode(readBytes(file, maxBytes)); // leaves out a byte order mark
+  const bytes = readBytes(file, maxBytes);
+  if (!isUtf8(bytes)) throw new FileError(['is not in UTF-8']);
+  return new TextDecoder().decode(bytes); // leaves out a byte order mark
 }
 
 function readBytes(file: string, maxBytes: number): Buffer {

@@ -6,25 +6,33 @@ import { FileError, truncateMistakes } from '../rules/common/operatorFile.ts';
 import type { PerLanguage } from '../rules/common/perLanguage.ts';
 import type { Brand } from '../rules/face/brand.ts';
 import type { TargetNames } from '../rules/face/directory.ts';
-import { readText } from './operatorFiles.ts';
+import { collectProblems, readText } from './operatorFiles.ts';
 
 /** English has 45 KB, and languages with six plurals more. */
 const MAX_TEXTS_BYTES = 256 * 1024;
 
 /** Contents of files such as `pt-BR.json`, by tag. @param folder absolute @throws {FileError} */
 export function filesIn(folder: string): ReadonlyMap<string, string> {
-  const files = namesIn(folder).filter((name) => name.endsWith('.json'));
+  const files = namesIn(folder).filter((name) => /^[^.~].*\.json$/.test(name)); // no editor's file
   if (files.length === 0) throw new FileError(['has no file such as pt-BR.json']);
-  return new Map(
-    files.map((name) => [basename(name, '.json'), readText(join(folder, name), MAX_TEXTS_BYTES)]),
-  );
+  const faults: string[] = [];
+  const read = (name: string) =>
+    collectProblems(
+      faults,
+      () => readText(join(folder, name), MAX_TEXTS_BYTES),
+      (fault) => `${name} ${fault}`,
+    );
+  const texts = new Map(files.map((name) => [basename(name, '.json'), read(name) ?? '']));
+  if (faults.length > 0) throw new FileError(faults);
+  return texts;
 }
 
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder).sort();
   } catch (error) {
-    throw new FileError([`can't be read: ${(error as NodeJS.ErrnoException).code}`]);
+    const { code } = error as NodeJS.ErrnoException;
+    throw new FileError([code === 'ENOTDIR' ? 'is not a folder' : `can't be read: ${code}`]);
   }
 }
 

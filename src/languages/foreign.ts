@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { formatsOf } from './formats.ts';
+import { directionOf } from './formats.ts';
 
 // A page may have a text in another language than its own: one that a translation, or an operator's file, lacks. Screen readers
 // and hyphenation need its `lang` (WCAG 2.2, 3.1.2), browsers its direction.
@@ -11,7 +11,7 @@ const MARKS = new RegExp(`${MARK}[\\w-]*;`, 'g');
 
 /** Marks a text of a page in another language. */
 export function inLanguage(text: string, tag: string): string {
-  return `${MARK}${tag};${text}${MARK};`;
+  return text === '' ? '' : `${MARK}${tag};${text}${MARK};`;
 }
 
 /** A text outside pages, where no language can be said. */
@@ -24,6 +24,6 @@ export function markLanguages(html: string): string {
   if (!html.includes(MARK)) return html;
   return html.replaceAll(MARKED, (found, tag: string | undefined) => {
     if (tag === undefined) return withoutLanguages(found);
-    return tag === '' ? '</span>' : `<span lang="${tag}" dir="${formatsOf(tag, 'code').direction}">`;
+    return tag === '' ? '</span>' : `<span lang="${tag}" dir="${directionOf(tag)}">`;
   });
 }

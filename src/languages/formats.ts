@@ -14,12 +14,17 @@ const HUNDREDS = Array.from({ length: 200 }, (_, number) => number);
 /** Scripts that are written from right to left. */
 const RIGHT_TO_LEFT = ['Arab', 'Hebr', 'Thaa', 'Syrc', 'Nkoo', 'Adlm', 'Rohg'];
 
+/** In which a language is written. */
+export const directionOf = memoize((locale: string) => {
+  const { script = '' } = new Intl.Locale(locale).maximize();
+  return RIGHT_TO_LEFT.includes(script) ? 'rtl' : 'ltr';
+});
+
 /** Numbers, amounts, days and lists in a language. @param locale BCP 47 @param currencyDisplay the readers' usual form */
 export function formatsOf(locale: string, currencyDisplay: 'code' | 'symbol') {
   // The digits in which sums are typed.
   const tag = `${locale}-u-nu-latn`;
-  const { script = '' } = new Intl.Locale(locale).maximize();
-  const direction = RIGHT_TO_LEFT.includes(script) ? 'rtl' : 'ltr';
+  const direction = directionOf(locale);
   const numbers = lazy(() => new Intl.NumberFormat(tag));
   const plurals = lazy(() => new Intl.PluralRules(tag));
   const plain = lazy(() => new Intl.NumberFormat(tag, { ...DECIMALS, useGrouping: false }));

@@ -31,6 +31,11 @@ export interface Language {
   readonly defaultTag: string;
 }
 
+// More than browsers send; the rest of a request costs nothing.
+const MAX_HEADER_CHARACTERS = 500;
+const MAX_ASKED = 10;
+const MAX_TAG_CHARACTERS = 35;
+
 /** The languages that pages are offered in (`LANGUAGES`). */
 export class Languages {
   readonly all: readonly Language[];
@@ -51,26 +56,34 @@ export class Languages {
 
   /** The language of the first of these tags that is near to one: Russian for ru-KZ. */
   nearest(tags: readonly string[]): Language | undefined {
-    return this.find(tags.map((tag) => nearestTag(tag, this.#tags)).find((tag) => tag !== undefined));
+    for (const tag of tags.slice(0, MAX_ASKED)) {
+      const near = nearestTag(tag.slice(0, MAX_TAG_CHARACTERS), this.#tags);
+      if (near !== undefined) return this.find(near);
+    }
+    return undefined;
   }
 
   /** The language that an `Accept-Language` header prefers (RFC 9110 section 12.5.4). */
-  readonly preferred = memoize((header: string): Language => {
-    const sent = header.length > 500 ? '' : header; // longer than any browser's
-    const accepted = new Negotiator({ headers: { 'accept-language': sent } }).languages();
+  preferred(header: string): Language {
+    return this.#preferred(header.length > MAX_HEADER_CHARACTERS ? '' : header);
+  }
+
+  readonly #preferred = memoize((header: string): Language => {
+    const accepted = new Negotiator({ headers: { 'accept-language': header } }).languages();
     return this.nearest(accepted) ?? this.#default;
   });
 }
 
 /**
  * The texts of an operator's folder by tag. That of a built-in language, or of a region beside its language, needs only what
- * differs. @param files by tag, in alphabetical order @throws {FileError} with a line for each fault
+ * differs. @param files by tag @throws {FileError} with a line for each fault
  */
 export function readTextFiles(files: ReadonlyMap<string, string>): ReadonlyMap<string, TextFile> {
   const faults: string[] = [];
   const texts = new Map<string, TextFile>();
-  // English first: other languages fall back to it.
-  const inOrder = [...files].sort(([one], [other]) => Number(other === 'en') - Number(one === 'en'));
+  // English first, then languages, then their regions: each may lack what one before it has.
+  const rankOf = (tag: string) => (tag === 'en' ? 0 : localeOf(tag)?.base === tag ? 1 : 2);
+  const inOrder = [...files].sort(([one], [other]) => rankOf(one) - rankOf(other));
   for (const [tag, json] of inOrder) {
     try {
       const base = localeOf(tag)?.base ?? '';

@@ -12,6 +12,8 @@ export interface Message {
   readonly text: string | Sentence;
   /** Such as `{client} {days, number}`. */
   readonly values: string;
+  /** The values in the forms “other” of its choices, and the cases of choices by a word: `{day: never} {day}`. */
+  readonly inOther: string;
   /** Characters of its longest form, where a value counts as {@link VALUE_CHARACTERS}. */
   readonly length: number;
 }
@@ -38,25 +40,43 @@ export function parseMessage(message: string, formats: Formats): Message {
   const tokens = parser().parse(unbroken, { cardinal: [...formats.pluralCategories()] });
   const sentence = sentenceOf(tokens, { formats, names, counted: '' });
   const values = [...names].sort().join(' ');
-  return { text: values === '' ? sentence({}) : sentence, values, length: lengthOf(tokens) };
+  const inOther = [...new Set(placesIn(tokens))].sort().join(' ');
+  return { text: values === '' ? sentence({}) : sentence, values, inOther, length: lengthOf(tokens) };
 }
 
-/** The message with a case for each plural category of a language: a copy of its case “other”. */
+function placesIn(tokens: readonly icu.Token[], counted = ''): string[] {
+  return tokens.flatMap((token) => {
+    if (token.type === 'content') return [];
+    if (token.type === 'octothorpe') return [`{${counted}}`];
+    const place = `{${token.arg}}`;
+    if (!('cases' in token)) return [place];
+    const other = token.cases.find(({ key }) => key === 'other');
+    const inOther = placesIn(other?.tokens ?? [], token.type === 'plural' ? token.arg : counted);
+    if (token.type === 'plural') return inOther;
+    const words = token.cases.filter(({ key }) => key !== 'other');
+    // With no other case it stands for a value that the language leaves out.
+    return words.length === 0
+      ? [place, ...inOther]
+      : [...words.map(({ key }) => `{${token.arg}: ${key}}`), ...inOther];
+  });
+}
+
+/** The message with a case for each plural category of a language, and for no other: new ones are copies of “other”. */
 export function withPluralCategories(message: string, categories: readonly string[]): string {
-  const written = (tokens: readonly icu.Token[]): string => tokens.map(writtenToken).join('');
+  const writtenCases = ({ type, cases }: icu.Select): string[] => {
+    const texts = new Map(cases.map(({ key, tokens }) => [key, written(tokens)]));
+    const others = cases.map(({ key }) => key).filter((key) => !CATEGORIES.includes(key) && key !== 'other');
+    const needed = CATEGORIES.filter((category) => categories.includes(category));
+    const keys = type === 'plural' ? [...others, ...needed, 'other'] : cases.map(({ key }) => key);
+    return keys.map((key) => `${key} {${texts.get(key) ?? texts.get('other')}}`);
+  };
   const writtenToken = (token: icu.Token): string => {
     if (token.type === 'content') return token.value.replaceAll("'", "''").replaceAll(/[{}#]/g, "'$&'");
     if (token.type === 'octothorpe') return '#';
-    if (!('cases' in token)) return `{${token.arg}${'key' in token ? `, ${token.key}` : ''}}`;
-    const cases = new Map(token.cases.map(({ key, tokens }) => [key, written(tokens)]));
-    const other = cases.get('other') ?? '';
-    cases.delete('other');
-    const needed =
-      token.type === 'plural' ? CATEGORIES.filter((one) => categories.includes(one) && !cases.has(one)) : [];
-    for (const category of needed) cases.set(category, other);
-    const all = [...cases, ['other', other]].map(([key, text]) => `${key} {${text}}`);
-    return `{${token.arg}, ${token.type}, ${all.join(' ')}}`;
+    if ('cases' in token) return `{${token.arg}, ${token.type}, ${writtenCases(token).join(' ')}}`;
+    return `{${token.arg}${'key' in token ? `, ${token.key}` : ''}}`;
   };
+  const written = (tokens: readonly icu.Token[]): string => tokens.map(writtenToken).join('');
   return written(parser().parse(message));
 }
 
@@ -85,7 +105,10 @@ function partOf(token: Exclude<icu.Token, icu.Content>, place: Place): Sentence 
     names.add(`{${name}, number}`);
     return (values) => choose(`=${values[name]}`, formats.plural(Number(values[name])))(values);
   }
-  if (token.type === 'octothorpe' || (token.type === 'function' && token.key === 'number')) {
+  if (
+    token.type === 'octothorpe' ||
+    (token.type === 'function' && token.key === 'number' && token.param === undefined)
+  ) {
     names.add(`{${name}, number}`);
     return (values) => formats.number(Number(values[name]));
   }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Sentences } from '../../views/texts/en.d.ts';
-import { FileError, parseJson } from '../rules/common/operatorFile.ts';
+import { FileError, parseJson, placeOf } from '../rules/common/operatorFile.ts';
 import { LANGUAGE_TAG } from '../rules/common/perLanguage.ts';
 import { inLanguage } from './foreign.ts';
 import { type Formats, formatsOf } from './formats.ts';
@@ -14,12 +14,14 @@ export type Texts = Sentences & { readonly formats: Formats };
 
 /** A file's messages by path, such as `signIn.title`. */
 export interface TextFile {
+  readonly currency: 'code' | 'symbol';
   readonly formats: Formats;
   readonly messages: ReadonlyMap<string, FileMessage>;
 }
 
 interface FileMessage extends Message {
   readonly names: readonly string[];
+  /** As written in the file. */
   readonly source: string;
   /** True for an English text in place of one that the file lacks. */
   readonly isFallback?: boolean;
@@ -35,11 +37,14 @@ interface Models {
 const MAX_TIMES_ENGLISH = 3;
 const MIN_ROOM = 40;
 
+/** In the menu of languages. */
+const OWN_NAME = 'ownName';
+
 /** In Russian no word leads to the rights. */
 const MAY_BE_EMPTY = 'request.lead';
 
-/** Of HTML, control characters, and those that turn the direction of what follows. */
-const UNSUITABLE = /[<>\p{Cc}\u202a-\u202e\u2066-\u2069]/u;
+/** Of HTML, control and invisible characters, and those that turn the direction of what follows. */
+const UNSUITABLE = /[<>]|&\w+;|[\p{Cc}\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069]/u;
 
 /** Reads the built-in texts of a language. */
 export function readBuiltIn(tag: string, models?: Models): TextFile {
@@ -50,8 +55,8 @@ export function readBuiltIn(tag: string, models?: Models): TextFile {
 /** @throws {FileError} with a line for each fault */
 export function parseTexts(json: string, tag: string, models?: Models): TextFile {
   if (!isKnownLanguage(tag))
-    throw new FileError(['must be named after a language that CLDR knows, such as pt-BR.json']);
-  const { fallback, currency = 'code', ...groups } = Object(parseJson(json));
+    throw new FileError([`must be named after a language that CLDR knows, such as ${nearFileName(tag)}`]);
+  const { fallback, currency = models?.own?.currency ?? 'code', ...groups } = Object(parseJson(json));
   const faults: string[] = [];
   if (fallback !== undefined && fallback !== 'en') faults.push('fallback must be "en"');
   if (currency !== 'code' && currency !== 'symbol') faults.push('currency must be "code" or "symbol"');
@@ -59,7 +64,7 @@ export function parseTexts(json: string, tag: string, models?: Models): TextFile
   const messages = readMessages(groups, formats, models?.english, faults);
   if (models !== undefined) complete(messages, models, fallback === 'en' ? formats : null, faults);
   if (faults.length > 0) throw new FileError(faults);
-  return { formats, messages: messages as ReadonlyMap<string, FileMessage> };
+  return { currency, formats, messages: messages as ReadonlyMap<string, FileMessage> };
 }
 
 type Messages = Map<string, FileMessage | null>;
@@ -68,14 +73,15 @@ type Messages = Map<string, FileMessage | null>;
 function readMessages(groups: unknown, formats: Formats, english: TextFile | undefined, faults: string[]) {
   const messages: Messages = new Map();
   for (const { names, source } of leavesOf(groups)) {
-    const path = names.join('.');
+    const path = placeOf(names);
     const model = english?.messages.get(path);
     try {
       if (english !== undefined && model === undefined) throw new Error('is not a text of Assent');
-      messages.set(path, { ...judged(path, source, formats, model), names, source });
+      if (typeof source !== 'string') throw new Error('must be a text in quotation marks');
+      messages.set(path, { ...judged(path, source, formats, model), names: model?.names ?? names, source });
     } catch (error) {
       messages.set(path, null);
-      faults.push(`${path} ${(error as Error).message.split('\n', 1)}`);
+      faults.push(`${path} ${inWords(error as Error)}`);
     }
   }
   return messages;
@@ -89,16 +95,19 @@ function complete(messages: Messages, models: Models, fallback: Formats | null, 
   for (const [path, english] of models.english.messages) {
     const own = models.own?.messages.get(path);
     const written = messages.get(path);
-    if (written === undefined && own !== undefined) messages.set(path, own);
-    else if (fallback && (written === undefined || isEnglish(written, english, fallback)))
+    const isLacking = written === undefined || (fallback && isEnglish(written, english, fallback));
+    if (!isLacking) continue;
+    if (own !== undefined) messages.set(path, own);
+    else if (fallback && path !== OWN_NAME)
       messages.set(path, { ...english, text: inEnglish(english.text), isFallback: true });
-    else if (written === undefined) faults.push(`${path} is missing: “${english.source}” in English`);
+    else faults.push(`${path} is missing: “${english.source}” in English`);
   }
 }
 
 /** True for the canonical tag of a language whose plurals and formats are known. */
 export function isKnownLanguage(tag: string): boolean {
-  return LANGUAGE_TAG.test(tag) && Intl.PluralRules.supportedLocalesOf(tag).length > 0;
+  const isCanonical = LANGUAGE_TAG.test(tag) && Intl.getCanonicalLocales(tag)[0] === tag;
+  return isCanonical && Intl.PluralRules.supportedLocalesOf(tag).length > 0;
 }
 
 /** The texts in their groups. */
@@ -123,10 +132,13 @@ function isEnglish(
   return [source, withPluralCategories(source, pluralCategories())].includes(written?.source ?? '');
 }
 
-type Leaf = Pick<FileMessage, 'names' | 'source'>;
+interface Leaf {
+  readonly names: readonly string[];
+  readonly source: unknown;
+}
 
 function leavesOf(group: unknown, names: readonly string[] = []): Leaf[] {
-  if (!(group instanceof Object)) return [{ names, source: String(group) }];
+  if (!(group instanceof Object)) return [{ names, source: group }];
   const entries = Object.entries(group).filter(([name]) => !name.startsWith('@'));
   return entries.flatMap(([name, one]) => leavesOf(one, [...names, name]));
 }
@@ -137,9 +149,14 @@ function judged(path: string, source: string, formats: Formats, english: Message
   if (english === undefined) return message;
   if (source.trim() === '' && path !== MAY_BE_EMPTY) throw new Error('must not be empty');
   const [unsuitable] = UNSUITABLE.exec(source) ?? [];
-  if (unsuitable !== undefined) throw new Error(`must not have ${nameOf(unsuitable)}: texts are not HTML`);
+  if (unsuitable !== undefined) throw new Error(`must not have ${nameOf(unsuitable)}`);
+  if (source.replaceAll(/'[{}][^']*'|[^{}]/g, '').replaceAll(/[{]/g, '}').length % 2 === 1)
+    throw new Error('has a } without a {');
   if (message.values !== english.values)
     throw new Error(`must be a text with ${english.values || 'no values'}`);
+  const kept = new Set(message.inOther.split(/ (?={)/));
+  if (english.inOther.split(/ (?={)/).some((place) => !kept.has(place)))
+    throw new Error(`must keep ${english.inOther}, in forms “other” too`);
   const room = Math.max(MIN_ROOM, english.length * MAX_TIMES_ENGLISH);
   if (message.length > room)
     throw new Error(`is too long for its place: ${message.length} characters, at most ${room}`);
@@ -148,7 +165,24 @@ function judged(path: string, source: string, formats: Formats, english: Message
 
 function nameOf(character: string): string {
   const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-  return /[<>]/.test(character) ? character : `U+${code}`;
+  return /[<>&]/.test(character) ? `${character}: texts are not HTML` : `the character U+${code}`;
+}
+
+/** The parser's words about braces help no translator. */
+function inWords({ message }: Error): string {
+  const [, what = message, at] = /^(.*) at line 1 col (\d+):?/.exec(message) ?? [];
+  if (what.startsWith('Unexpected message end')) return 'has a { that no } closes';
+  return at === undefined ? what : `has words or braces that don’t fit, at character ${at}: ${what}`;
+}
+
+/** What a file was probably meant to be called. */
+function nearFileName(tag: string): string {
+  try {
+    const [near = ''] = Intl.getCanonicalLocales(tag.replaceAll('_', '-'));
+    return `${isKnownLanguage(near) ? near : 'pt-BR'}.json`;
+  } catch {
+    return 'pt-BR.json';
+  }
 }
 
 function inEnglish(text: Message['text']): Message['text'] {

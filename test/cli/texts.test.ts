@@ -36,10 +36,19 @@ describe('assent texts new', () => {
       expect(wait.seconds).toContain(` ${category} {`);
   });
 
+  it.each(['ja', 'fr', 'ru-KZ'])('writes what the check accepts: %s', async (tag) => {
+    const folder = join(folderOf({}), 'made');
+    await texts('new', tag, folder);
+    expect(await check(folder)).toMatchObject({ code: 0, faults: [] });
+  });
+
   it('overwrites no file', async () => {
     const folder = folderOf({ 'de.json': 'mine' });
     const { code, stderr } = await texts('new', 'de', folder);
-    expect([code, stderr]).toEqual([1, `can’t write ${join(folder, 'de.json')}: EEXIST\n`]);
+    expect([code, stderr]).toEqual([
+      1,
+      `can’t write ${join(folder, 'de.json')}: it exists, and is not overwritten\n`,
+    ]);
     expect(readFileSync(join(folder, 'de.json'), 'utf8')).toBe('mine');
   });
 
@@ -68,21 +77,21 @@ describe('a folder of texts', () => {
 
   it('with faults stops the start, which names each, as the check does', async () => {
     const folder = folderOf({
-      'pt-BR.json': '\ufeff{"fallback":"en","signIn":{"title":"{nmae}","button":""}}',
+      'pt-BR.json': '\ufeff{"fallback":"en","ownName":"x","signIn":{"title":"{nmae}","button":""}}',
       'tr.json': '{',
     });
     expect(await check(folder)).toEqual({
       code: 1,
       languages: [],
       faults: [
+        expect.stringContaining('tr.json: is not JSON: '),
         `${folder}: pt-BR.json: signIn.title must be a text with {service}`,
         `${folder}: pt-BR.json: signIn.button must not be empty`,
-        expect.stringContaining('tr.json: is not JSON: '),
       ],
     });
     const problems = problemsOf({ TEXTS: folder });
     expect(problems).toHaveLength(3);
-    expect(problems[0]).toBe(
+    expect(problems[1]).toBe(
       `TEXTS ${folder}: pt-BR.json: signIn.title must be a text with {service}; see docs/operate/configuration.md#texts.`,
     );
   });
@@ -103,6 +112,24 @@ describe('a folder of texts', () => {
     ],
   ])('or languages that can’t be offered stop the start: %j', (environment, problem) => {
     expect(problemsOf(environment)).toEqual([problem]);
+  });
+
+  it('is read from languages to their regions, whatever the order of the files', async () => {
+    const italian = JSON.stringify({ ...JSON.parse(pseudoTexts('it', inArabic)), currency: 'symbol' });
+    const folder = folderOf({ 'it.json': italian, 'it-CH.json': '{"ownName":"Svizzera"}' });
+    expect(await check(folder)).toMatchObject({ code: 0, faults: [] });
+    const { languages } = readConfig({ DEMO: 'off', TEXTS: folder, LANGUAGES: 'it-CH' });
+    const { formats, signIn } = languages.find('it-CH')?.texts ?? {};
+    expect([formats?.amount({ sum: '3000', currency: 'EUR' }), signIn?.button]).toEqual([
+      expect.stringContaining('€'),
+      `${inArabic('Sign')} ${inArabic('in')}`,
+    ]);
+  });
+
+  it('must be in UTF-8, and names the file that is not', () => {
+    const folder = folderOf({});
+    writeFileSync(join(folder, 'pt-BR.json'), Buffer.from('{"ownName":"portugu\xeas"}', 'latin1'));
+    expect(problemsOf({ TEXTS: folder })[0]).toContain(`TEXTS ${folder}: pt-BR.json is not in UTF-8`);
   });
 
   it('must not be empty', () => {

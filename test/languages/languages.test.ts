@@ -8,10 +8,12 @@ import {
   textIn,
 } from '../../src/languages/languages.ts';
 
-const FALLBACK = JSON.stringify({ fallback: 'en' });
 /** Languages of which only the tags matter. */
 const offering = (...tags: string[]) =>
-  languagesOf(readTextFiles(new Map(tags.map((tag) => [tag, FALLBACK]))), tags);
+  languagesOf(
+    readTextFiles(new Map(tags.map((tag) => [tag, JSON.stringify({ fallback: 'en', ownName: tag })]))),
+    tags,
+  );
 
 describe('the language of a browser', () => {
   it.each([
@@ -46,6 +48,13 @@ describe('the language of a browser', () => {
   it('is another region’s rather than the default', () => {
     expect(offering('en', 'pt-BR').preferred('pt-PT').tag).toBe('pt-BR');
   });
+});
+
+it('thousands of wishes cost no more than ten', () => {
+  const languages = offering('en', 'pt');
+  const many = Array.from({ length: 4_000 }, (_, at) => `qaa-${String(at % 1_000).padStart(3, '0')}`);
+  expect(languages.nearest([...many.slice(0, 9), 'pt'])?.tag).toBe('pt');
+  expect(languages.nearest([...many, 'pt'])).toBeUndefined();
 });
 
 describe('an operator’s text', () => {

@@ -1,3 +1,4 @@
+import { withoutLanguages } from '../../languages/foreign.ts';
 import { builtInSentence } from '../../languages/rights.ts';
 import { memoize } from '../../rules/common/memoize.ts';
 import { nameOfTarget } from '../../rules/face/directory.ts';
@@ -10,7 +11,8 @@ const digestsIn = memoize(({ catalogue, directory, currency, languages }: Contex
   memoize((scope: string) => {
     const textsOfRight = (right: Right) => [
       catalogue.get(right.name),
-      languages.all.map(({ texts }) => builtInSentence(right.name, texts)),
+      // The marks of languages are this process's own.
+      languages.all.map(({ texts }) => withoutLanguages(builtInSentence(right.name, texts) ?? '')),
       nameOfTarget(directory, right),
     ];
     const said = parseScopeCached(scope, currency).map(textsOfRight);

@@ -22,7 +22,7 @@ function askedLanguage({ raw, body, server }: Sent): Language | undefined {
   if (!sent.includes('ui_locales')) return undefined; // usually
   const fields = new URLSearchParams(sent);
   const tags = fields.get('ui_locales') ?? new URLSearchParams(fields.get('request') ?? '').get('ui_locales');
-  return server.context.languages.nearest(tags?.split(' ') ?? []);
+  return server.context.languages.nearest(tags?.split(' ', 10) ?? []);
 }
 
 export function textsOf(request: FastifyRequest) {

@@ -35,8 +35,12 @@ export function parseJson(json: string): unknown {
     return value;
   } catch (error) {
     if (error instanceof FileError) throw error;
-    // The engine's message quotes the file over several lines.
-    throw new FileError([`is not JSON: ${(error as Error).message.replaceAll(/\s+/g, ' ')}`]);
+    // The engine's message quotes the file over several lines, and only newer ones name the line.
+    const said = (error as Error).message.replaceAll(/\s+/g, ' ');
+    const [, position] = /at position (\d+)$/.exec(said) ?? [];
+    const line =
+      position === undefined ? '' : ` (line ${json.slice(0, Number(position)).split('\n').length})`;
+    throw new FileError([`is not JSON: ${said}${line}`]);
   }
 }
 
@@ -64,7 +68,7 @@ function linesOf(issue: z.core.$ZodIssue): string[] {
 }
 
 /** The path of a value, always on one line. */
-function placeOf(path: readonly PropertyKey[]): string {
+export function placeOf(path: readonly PropertyKey[]): string {
   const codeOf = (character: string) => `\\u{${character.codePointAt(0)?.toString(16)}}`;
   const place = path
     .filter((name) => name !== '')

@@ -32,12 +32,24 @@ export function lowerLimits(rights: readonly Right[], typed: ReadonlyMap<number,
   return { rights: granted, isLower, problems: null };
 }
 
+/** The zeros of keyboards in scripts with digits of their own: Arabic, Persian, Devanagari, Bengali, Thai, full-width. */
+const ZEROS = [0x660, 0x6f0, 0x966, 0x9e6, 0xe50, 0xff10];
+
+function inLatinDigits(text: string): string {
+  const digits = text.replaceAll(/\p{Nd}/gu, (digit) => {
+    const code = digit.codePointAt(0) ?? 0;
+    const zero = ZEROS.find((one) => code >= one && code < one + 10);
+    return zero === undefined ? digit : String(code - zero);
+  });
+  return digits.replace('٫', '.');
+}
+
 /** Spaces only between groups of three digits. */
 const SUM = /^(\d+|\d{1,3}(?: \d{3})+)(?:[.,](\d*))?$/;
 
 /** @returns hundredths, at most the requested ones */
 function lowerSum(asked: Limit, text: string): bigint | LoweringProblem {
-  const [, whole, decimals = ''] = SUM.exec(text.trim().replaceAll(/\s/g, ' ')) ?? [];
+  const [, whole, decimals = ''] = SUM.exec(inLatinDigits(text).trim().replaceAll(/\s/g, ' ')) ?? [];
   if (whole === undefined) return 'not_a_sum';
   if (decimals.length > 2) return 'too_many_decimals';
   const sum = hundredths({ sum: `${whole.replaceAll(' ', '')}.${decimals}` });

@@ -1,7 +1,11 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
+import { textDigestOf } from '../../../src/flows/common/textDigest.ts';
 import { parseCatalogue } from '../../../src/languages/catalogue.ts';
+import { inLanguage as inLanguageOf } from '../../../src/languages/foreign.ts';
+import { languagesOf, readTextFiles } from '../../../src/languages/languages.ts';
 import { BUILT_IN_BRAND } from '../../../src/rules/face/brand.ts';
 import { parseTargetNames } from '../../../src/rules/face/directory.ts';
+import type { AuthorizationRequest } from '../../../src/rules/request/authorizationRequest.ts';
 import { linkTo, reachConsent, requestOf } from '../../support/flow.ts';
 import { Agent } from '../../support/http/agent.ts';
 import { languageOf, WITH_PSEUDO } from '../../support/languages.ts';
@@ -54,6 +58,22 @@ it('operators’ texts are marked where a page is in another language, and names
   const inGerman = await reachConsent(inLanguage('de'), request, user);
   expect(inGerman.body).toMatch(/<bdi><span lang="(ru|ar)" dir="(ltr|rtl)">(Книги|כתבים)<\/span><\/bdi>/);
   expect(inGerman.body).toMatch(/<title>[^<]* &middot; Wallet<\/title>/);
+});
+
+it('a page with texts in English is answered by another process, whose marks are others', async () => {
+  vi.resetModules();
+  const elsewhere = await import('../../../src/languages/foreign.ts');
+  expect(elsewhere.inLanguage('x', 'en')).not.toBe(inLanguageOf('x', 'en'));
+  const other = await import('../../../src/flows/common/textDigest.ts');
+  const files = new Map([['de', '{"fallback":"en","ownName":"Deutsch"}']]);
+  const languages = languagesOf(readTextFiles(files), ['en', 'de']);
+  const { languagesOf: languagesThere, readTextFiles: readThere } = await import(
+    '../../../src/languages/languages.ts'
+  );
+  const context = { ...server.context, languages };
+  const there = { ...server.context, languages: languagesThere(readThere(files), ['en', 'de']) };
+  const request = { scope: 'payment-shop.limit(7,100)' } as AuthorizationRequest;
+  expect(other.textDigestOf(there, request)).toBe(textDigestOf(context, request));
 });
 
 it('the metadata has the languages on offer', async () => {
