@@ -41,9 +41,9 @@ export function addCommands(
   const add = (path: string, args = ''): Command => {
     const [, group = '', name = path] = /^(.*) (.*)$/.exec(path) ?? [];
     const parent = added.get(group) ?? add(group).description(groups[group] ?? '');
-    const operationCommand = parent.command(`${name}${args}`);
-    added.set(path, operationCommand);
-    return operationCommand;
+    const command = parent.command(`${name}${args}`);
+    added.set(path, command);
+    return command;
   };
   for (const [usage, { summary, options = [], run }] of Object.entries(table)) {
     const [, path = usage, args] = /^(.*?)( [<[].*)?$/.exec(usage) ?? [];
@@ -76,7 +76,7 @@ export interface CommandSettings<
 }
 
 /** Turns an operation into a command. Its first input fields are arguments, as many as the usage has, the others options. */
-export function command<Input extends z.ZodObject, Output extends z.ZodType, Result>(
+export function operationCommand<Input extends z.ZodObject, Output extends z.ZodType, Result>(
   usage: string,
   operation: Operation<Input, Output, Result>,
   settings: CommandSettings<Input, Output, Result> = {},

@@ -12,8 +12,8 @@ import {
   type CommandRow,
   type CommandSettings,
   type CommandTable,
-  command,
   type Options,
+  operationCommand,
   optionOf,
 } from './commands.ts';
 import { runDoctor, showConfig } from './doctor.ts';
@@ -213,7 +213,7 @@ export const GROUPS = {
 
 const verbCommand = ([usage, operation]: [string, AnyOperation]): [string, CommandRow] => [
   usage,
-  command(usage, operation, (SETTINGS as Readonly<Record<string, CommandSettings>>)[usage]),
+  operationCommand(usage, operation, (SETTINGS as Readonly<Record<string, CommandSettings>>)[usage]),
 ];
 
 export const COMMANDS: CommandTable = {

@@ -15,9 +15,7 @@ const MAX_NAMES = 20;
 /** `assent texts check <folder>`: every fault that would stop the server, or how much of each language is translated. */
 export async function checkTexts(shell: Shell, _options: Options, [folder = '']: Arguments): Promise<void> {
   try {
-    const files = filesIn(resolve(folder));
-    const texts = [...readTextFiles(files)].filter(([tag]) => files.has(tag));
-    const languages = texts.map(([tag, { messages }]) => {
+    const languages = [...readTextFiles(filesIn(resolve(folder)))].map(([tag, { messages }]) => {
       const inEnglish = [...messages.values()].filter(({ isFallback }) => isFallback);
       return { tag, texts: messages.size, inEnglish: inEnglish.map(({ names }) => names.join('.')) };
     });

@@ -8,7 +8,7 @@ import type { Brand } from '../rules/face/brand.ts';
 import type { TargetNames } from '../rules/face/directory.ts';
 import { collectProblems, readText } from './operatorFiles.ts';
 
-/** English has 45 KB, and languages with six plurals more. */
+/** Several times the English texts: other languages have longer ones, and more plurals. */
 const MAX_TEXTS_BYTES = 256 * 1024;
 
 /** Contents of files such as `pt-BR.json`, by tag. @param folder absolute @throws {FileError} */

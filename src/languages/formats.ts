@@ -9,7 +9,7 @@ const DECIMALS = {
 
 export type Formats = ReturnType<typeof formatsOf>;
 
-const HUNDREDS = Array.from({ length: 200 }, (_, number) => number);
+const BELOW_200 = Array.from({ length: 200 }, (_, number) => number);
 
 /** Scripts that are written from right to left. */
 const RIGHT_TO_LEFT = ['Arab', 'Hebr', 'Thaa', 'Syrc', 'Nkoo', 'Adlm', 'Rohg'];
@@ -42,9 +42,9 @@ export function formatsOf(locale: string, currencyDisplay: 'code' | 'symbol') {
   const calendarIn = memoize((timeZone: string) => calendarOf(tag, timeZone));
   return {
     direction,
-    /** The numbers of a CLDR category, which depends on the last two digits. */
+    /** The numbers below 200 of a CLDR category, which the last two digits decide. */
     numbersOf: memoize((category: string) =>
-      HUNDREDS.filter((number) => plurals().select(number) === category),
+      BELOW_200.filter((number) => plurals().select(number) === category),
     ),
     /** The CLDR categories of numbers that the language has. */
     pluralCategories: lazy(() => plurals().resolvedOptions().pluralCategories),

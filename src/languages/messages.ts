@@ -12,8 +12,8 @@ export interface Message {
   readonly text: string | Sentence;
   /** Such as `{client} {days, number}`. */
   readonly values: string;
-  /** The values in the forms “other” of its choices, and the cases of choices by a word: `{day: never} {day}`. */
-  readonly inOther: string;
+  /** The values in the forms “other” of its choices, and the cases of choices by a word: `{day: never}`, `{day}`. */
+  readonly inOther: readonly string[];
   /** Characters of its longest form, where a value counts as {@link VALUE_CHARACTERS}. */
   readonly length: number;
 }
@@ -40,7 +40,7 @@ export function parseMessage(message: string, formats: Formats): Message {
   const tokens = parser().parse(unbroken, { cardinal: [...formats.pluralCategories()] });
   const sentence = sentenceOf(tokens, { formats, names, counted: '' });
   const values = [...names].sort().join(' ');
-  const inOther = [...new Set(placesIn(tokens))].sort().join(' ');
+  const inOther = [...new Set(placesIn(tokens))].sort();
   return { text: values === '' ? sentence({}) : sentence, values, inOther, length: lengthOf(tokens) };
 }
 

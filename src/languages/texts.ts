@@ -27,7 +27,7 @@ interface FileMessage extends Message {
   readonly isFallback?: boolean;
 }
 
-/** What a file is compared with: English, and the built-in texts of its own language, of which it may replace some. */
+/** What a file is compared with: English, and the texts of its own language that it needs not repeat. */
 interface Models {
   readonly english: TextFile;
   readonly own?: TextFile | undefined;
@@ -150,13 +150,12 @@ function judged(path: string, source: string, formats: Formats, english: Message
   if (source.trim() === '' && path !== MAY_BE_EMPTY) throw new Error('must not be empty');
   const [unsuitable] = UNSUITABLE.exec(source) ?? [];
   if (unsuitable !== undefined) throw new Error(`must not have ${nameOf(unsuitable)}`);
-  if (source.replaceAll(/'[{}][^']*'|[^{}]/g, '').replaceAll(/[{]/g, '}').length % 2 === 1)
-    throw new Error('has a } without a {');
+  const unquoted = source.replaceAll(/'[{}][^']*'/g, '');
+  if (unquoted.split('{').length !== unquoted.split('}').length) throw new Error('has a } without a {');
   if (message.values !== english.values)
     throw new Error(`must be a text with ${english.values || 'no values'}`);
-  const kept = new Set(message.inOther.split(/ (?={)/));
-  if (english.inOther.split(/ (?={)/).some((place) => !kept.has(place)))
-    throw new Error(`must keep ${english.inOther}, in forms “other” too`);
+  if (english.inOther.some((place) => !message.inOther.includes(place)))
+    throw new Error(`must keep ${english.inOther.join(' ')}, in forms “other” too`);
   const room = Math.max(MIN_ROOM, english.length * MAX_TIMES_ENGLISH);
   if (message.length > room)
     throw new Error(`is too long for its place: ${message.length} characters, at most ${room}`);

@@ -33,6 +33,8 @@ describe('a file of another language', () => {
     ['has an entity', titled('{service}&nbsp;'), ['signIn.title must not have &nbsp;: texts are not HTML']],
     ['has a number', { ...GERMAN, wait: 7 }, ['wait must be a text in quotation marks']],
     ['has a brace too many', titled('{service}}'), ['signIn.title has a } without a {']],
+    ['has two of them', titled('{service}}}'), ['signIn.title has a } without a {']],
+    ['has quoted ones', titled("{service} '}'"), []],
     ['has names in one', { 'signIn.title': '{service}', 'signIn.button': 'x', wait }, []],
     ['turns the direction', titled('\u202e{service}'), ['signIn.title must not have the character U+202E']],
     ['is empty', titled(' '), ['signIn.title must not be empty']],
