@@ -4,41 +4,48 @@
 //
 //   STATE_FILE=/var/lib/notify-users/state DATABASE_URL=postgres://assent_notifier@… node notifyUsers.mjs npx assent
 //
+// The messages are the group `messages` of the pages' texts, in LANGUAGE (en, ru, or of your folder TEXTS). Assent stores no
+// language of a user: where you know it, choose by that.
+//
 // That role reads only the needed tables and writes nothing: docs/operate/commands.md#telling-users has its SQL.
 // Without a state file it begins now. Run one; two with a file each deliver everything twice.
 
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
+const { LANGUAGE = 'en', TEXTS } = process.env;
 const STATE_FILE = process.env.STATE_FILE ?? 'notify-users.state';
 const PAUSE_MS = Number(process.env.PAUSE_MS ?? 5_000);
 const [COMMAND = 'npx', ...ARGUMENTS] = process.argv.length > 2 ? process.argv.slice(2) : ['npx', 'assent'];
 
-const CONFIRMED = {
-  payment_password: ' Your payment password confirmed that.',
-  provider: ' You confirmed that at sign-in.',
-};
-const spends = ({ limits, detail }) =>
-  limits?.length ? ` It may spend money from your account.${CONFIRMED[detail?.confirmed_by] ?? ''}` : '';
+const builtIn = (tag) => fileURLToPath(new URL(`../views/texts/${tag}.json`, import.meta.url));
+const own = TEXTS ? [join(TEXTS, `${LANGUAGE}.json`)] : [];
+const ofLanguage = [builtIn(LANGUAGE), ...own].filter(existsSync);
+if (ofLanguage.length === 0) throw new Error(`there are no texts for LANGUAGE ${LANGUAGE}`);
+const messagesIn = async (file) => JSON.parse(await readFile(file, 'utf8')).messages;
+/** The texts by `outcome`; each file replaces texts of the one before. */
+const MESSAGES = Object.assign({}, ...(await Promise.all([builtIn('en'), ...ofLanguage].map(messagesIn))));
 
-const browserOf = (detail) =>
-  `a browser that we did not recognise (${detail?.browser ?? 'unknown'} on ${detail?.system ?? 'an unknown system'})`;
-
-/** The text for users, by `outcome`; null for no notice. */
-const MESSAGES = {
-  approved: (event) => `You gave ${event.client_name} access to your account.${spends(event)}`,
-  approved_again: (event) => `You gave ${event.client_name} access to your account again.${spends(event)}`,
-  replayed: (event) => `A one-time code for ${event.client_name} was used twice, so we took its access back.`,
-  signed_in: ({ detail }) =>
-    detail?.known_device ? null : `There was a sign-in to your account in ${browserOf(detail)}.`,
-  password_changed: () => 'Your password was changed.',
-  payment_password_changed: () => 'Your payment password was changed.',
-  user_password_set: () => 'We set a new password for you.',
-  password_guessed: () => 'Wrong passwords were typed for your account several times.',
-  payment_password_guessed: () => 'Wrong payment passwords were typed for your account several times.',
-};
+/** The message for the user of an event; null for none. */
+function messageOf({ outcome, client_name, limits, detail }) {
+  const text = MESSAGES[outcome];
+  if (typeof text !== 'string' || (outcome === 'signed_in' && detail?.known_device)) return null;
+  const { spends, confirmed, unknown } = MESSAGES;
+  const values = {
+    client: client_name,
+    browser: detail?.browser ?? unknown.browser,
+    system: detail?.system ?? unknown.system,
+  };
+  const message = text.replaceAll(/\{(\w+)\}/g, (_, name) => values[name]);
+  return limits?.length
+    ? [message, spends, confirmed[detail?.confirmed_by]].filter(Boolean).join(' ')
+    : message;
+}
 
 /**
  * Write this: an e-mail, an SMS, a push to the user of the login. Throw for a temporary failure (an unreachable
@@ -74,7 +81,7 @@ let { cursor, delivered } = await readState();
 for (;;) {
   const next = await readNext(cursor);
   for (const event of next.events) {
-    const message = MESSAGES[event.outcome]?.(event) ?? null;
+    const message = messageOf(event);
     // An account erased meanwhile has no login.
     if (message === null || event.login === null || delivered.includes(event.id)) continue;
     await deliver(event, message);

@@ -2,10 +2,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { argv } from 'node:process';
 import { parse } from '@messageformat/parser';
 
-// node scripts/texts.mjs: writes views/texts/en.d.ts, the types of the English texts and of their values. A text or a value that
-// English does not have fails to compile, and so does a value that is missing.
+// node scripts/texts.mjs: writes en.d.ts beside each en.json, the types of the English texts and of their values. A text or a value
+// that English does not have fails to compile, and so does a value that is missing.
 
-const FOLDER = new URL('../views/texts/', import.meta.url);
+/** Of the pages and of the demo. */
+export const FOLDERS = ['views/texts', 'demo/texts'];
+
+const urlOf = (file) => new URL(`../${file}`, import.meta.url);
 
 const HEAD = `// Written from en.json by \`node scripts/texts.mjs\`.
 
@@ -17,9 +20,9 @@ type With<Names extends string, Numbers extends string = never> = (
 export interface Sentences {
 `;
 
-export function typesOfTexts() {
-  const texts = JSON.parse(readFileSync(new URL('en.json', FOLDER), 'utf8'));
-  delete texts.currency; // a setting
+export function typesOfTexts(folder) {
+  const texts = JSON.parse(readFileSync(urlOf(`${folder}/en.json`), 'utf8'));
+  for (const choice of ['currency', 'inSentence']) delete texts[choice];
   return `${HEAD}${linesOf(texts, '  ').join('\n')}\n}\n`;
 }
 
@@ -51,4 +54,5 @@ function valuesOf(tokens) {
   );
 }
 
-if (argv[1] === import.meta.filename) writeFileSync(new URL('en.d.ts', FOLDER), typesOfTexts());
+if (argv[1] === import.meta.filename)
+  for (const folder of FOLDERS) writeFileSync(urlOf(`${folder}/en.d.ts`), typesOfTexts(folder));

@@ -4,10 +4,14 @@ import view from '@fastify/view';
 import { Eta } from 'eta';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
-import { en } from './en.ts';
 import { commandFor, programsFor } from './programs.ts';
-import { ru } from './ru.ts';
-import type { DemoSettings } from './settings.ts';
+import type { DemoSettings, Languages } from './settings.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    readonly languages: Languages;
+  }
+}
 
 const ROOT = new URL('../../', import.meta.url);
 const VIEWS = fileURLToPath(new URL('demo/views', ROOT));
@@ -17,18 +21,20 @@ const FILES: Readonly<Record<string, string>> = {
   'demo/views/page.js': 'text/javascript',
   'examples/oauthClient.mjs': 'text/plain',
 };
-const TEXTS = { en, ru };
-const LANGUAGES = ['en', 'ru'] as const;
 const LANGUAGE_COOKIE = 'demo_language';
 const YEAR_SECONDS = 365 * 24 * 60 * 60;
 const PAGES = ['/', '/request', '/story'];
+/** Around values of texts; code is isolated by its style. */
+const ISOLATES = /[\u2068\u2069]/g;
 
 const eta = new Eta({ views: VIEWS, cache: true });
 
 /** Lets replies render `demo/views`; serves their style, script and choice of language. */
-export async function addPages(app: FastifyInstance, { application, timeZone }: DemoSettings): Promise<void> {
-  const face = { shop: 'Demo Shop', server: application.server, timeZone, languages: TEXTS, hasStory: false };
+export async function addPages(app: FastifyInstance, settings: DemoSettings): Promise<void> {
+  const { application, timeZone, languages } = settings;
+  const face = { shop: 'Demo Shop', server: application.server, timeZone, languages, hasStory: false };
   const defaultContext = { ...face, words, commandFor, programsFor };
+  app.decorate('languages', languages);
   await app.register(view, { engine: { eta }, root: VIEWS, production: true, defaultContext });
   for (const [file, type] of Object.entries(FILES)) {
     const content = readFileSync(new URL(file, ROOT));
@@ -48,16 +54,18 @@ export function show(
   page: string,
   data: object = {},
 ): FastifyReply {
-  const chosen = request.cookies[LANGUAGE_COOKIE] ?? new Negotiator(request).language([...LANGUAGES]);
-  const language = LANGUAGES.find((name) => name === chosen) ?? 'en';
-  const texts = TEXTS[language];
+  const { languages } = request.server;
+  const tags = [...languages.keys()];
+  const chosen = request.cookies[LANGUAGE_COOKIE] ?? new Negotiator(request).language(tags);
+  const language = tags.find((tag) => tag === chosen) ?? 'en';
+  const texts = languages.get(language);
   const back = PAGES.find((path) => path === request.url) ?? '/';
   return reply.header('content-language', language).view(page, { page, texts, language, back, ...data });
 }
 
 /** A text as escaped HTML: `names of the protocol` become code, with a link to a file that is served. */
 function words(text: string): string {
-  const escaped = eta.config.escapeFunction(text);
+  const escaped = eta.config.escapeFunction(text).replaceAll(ISOLATES, '');
   return escaped.replaceAll(/`([^`]+)`/g, (_, name: string) => {
     const code = `<code translate="no">${name}</code>`;
     return name in FILES ? `<a href="/${name}">${code}</a>` : code;

@@ -1,4 +1,4 @@
-import type { Texts } from './en.ts';
+import type { Sentences as Texts } from '../texts/en.d.ts';
 
 // A payment API, OAuth's resource server. It introspects the token before each payment and enforces limits by the
 // rules of docs/integrate/resources.md. Its ledger is in memory; a real one is a table, as on that page.

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Attempt } from '../../examples/oauthClient.mjs';
-import type { Texts } from './en.ts';
+import type { Sentences as Texts } from '../texts/en.d.ts';
 import type { Budget } from './paymentApi.ts';
 import type { Exchange } from './recorder.ts';
 import { FIRST_WISH, type Wish } from './wish.ts';

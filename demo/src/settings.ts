@@ -1,7 +1,11 @@
 import type { Application } from '../../examples/oauthClient.mjs';
+import type { Sentences as Texts } from '../texts/en.d.ts';
 import type { Resource } from './paymentApi.ts';
 
 type DemoUser = Readonly<Record<'login' | 'name' | 'password', string> & { paymentPassword: string | null }>;
+
+/** The texts of `demo/texts` and their formats, by tag. */
+export type Languages = ReadonlyMap<string, Texts & { readonly formats: object }>;
 
 /** The application's addresses, credentials and users, filled in by `src/trial/startTrial.ts`. */
 export interface DemoSettings {
@@ -17,4 +21,5 @@ export interface DemoSettings {
   ) => Promise<Pick<Application, 'clientId' | 'clientSecret'>>;
   /** The server's, by IANA name, for showing days. */
   readonly timeZone: string;
+  readonly languages: Languages;
 }

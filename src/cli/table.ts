@@ -21,7 +21,7 @@ import { IMPORTING } from './imports.ts';
 import { runMigrate } from './migrate.ts';
 import type { Shell } from './shell.ts';
 import { ASKING, readSecret } from './terminal.ts';
-import { beginTexts, checkTexts } from './texts.ts';
+import { beginTexts, checkTexts, showProxyPage } from './texts.ts';
 
 /** For a block or unblock: the only input field is the name. */
 const STATUS_SET = {
@@ -263,6 +263,10 @@ export const COMMANDS: CommandTable = {
   'texts new <tag> [folder]': {
     summary: 'write a file with the English texts to a folder, by default this one, to translate them',
     run: beginTexts,
+  },
+  'texts proxy': {
+    summary: 'print the page, in each of `LANGUAGES`, with which a proxy answers too many requests',
+    run: showProxyPage,
   },
   'config show': {
     summary: 'list all variables: the effective value, without secrets, and its origin',

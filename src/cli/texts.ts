@@ -1,6 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { readOfferedLanguages } from '../config/config.ts';
 import { filesIn } from '../config/ownWords.ts';
+import { markLanguages } from '../languages/foreign.ts';
 import { isBuiltIn, readTextFiles } from '../languages/languages.ts';
 import { withPluralCategories } from '../languages/messages.ts';
 import { isKnownLanguage } from '../languages/texts.ts';
@@ -75,4 +77,21 @@ export async function beginTexts(
     throw new OperatorError('state', `can’t write ${file}: ${why}`);
   }
   shell.print({ file }, `wrote ${file}: translate its texts, then run assent texts check ${folder}`);
+}
+
+/** `assent texts proxy`: the page with which a proxy answers 429, in each language. */
+export async function showProxyPage(shell: Shell): Promise<void> {
+  const { all } = readOfferedLanguages(shell.streams.env);
+  const languages = all.map(({ tag, texts: { tooManyRequests, formats } }) => ({
+    ...tooManyRequests,
+    attributes: `lang="${tag}" dir="${formats.direction}"`,
+  }));
+  const head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width">';
+  const lines = [
+    `<!doctype html><html ${languages[0]?.attributes}><head>${head}<title>${languages[0]?.title}</title></head><body>`,
+    ...languages.map(({ attributes, text }) => `<p ${attributes}>${text}</p>`),
+    '</body></html>',
+  ];
+  const html = markLanguages(lines.join('\n'));
+  shell.print({ html }, html);
 }

@@ -1,6 +1,5 @@
 import { readOffer } from '../config/config.ts';
 import { withoutLanguages } from '../languages/foreign.ts';
-import { inSentence } from '../languages/formats.ts';
 import { TEXTS } from '../languages/languages.ts';
 import { describeLimit, describeRights, type RightTexts } from '../languages/rights.ts';
 import type { Ceiling } from '../rules/common/money.ts';
@@ -27,7 +26,9 @@ function inWords(thing: object, currency: string, locale: RightTexts): object {
   const rightsIn = (scope: string) =>
     describeRights(parseScope(scope, currency), locale).map(({ before, target, after, limit, quotes }) => {
       const named = target === null ? '' : `${quotes.open}${target.join(' ')}${quotes.close}`;
-      return withoutLanguages(`${before}${named}${after}${limit === null ? '' : `: ${inSentence(limit)}`}`);
+      return withoutLanguages(
+        `${before}${named}${after}${limit === null ? '' : `: ${TEXTS.en.formats.inSentence(limit)}`}`,
+      );
     });
   const set = Object.entries(thing).filter(([, value]) => value !== null && value !== false);
   const fields = set.map(([name, value]) => {

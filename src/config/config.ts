@@ -1,9 +1,8 @@
 import { userInfo } from 'node:os';
 import { z } from 'zod';
-import { isBuiltIn, type Languages, languagesOf } from '../languages/languages.ts';
+import { BUILT_IN_LANGUAGES, type Languages } from '../languages/languages.ts';
 import { parseCeiling } from '../rules/common/money.ts';
 import { isLoopback } from '../rules/common/network.ts';
-import { LANGUAGE_TAG } from '../rules/common/perLanguage.ts';
 import { BUILT_IN_OFFER } from '../rules/request/scopeRules.ts';
 import { hexOf, sha256 } from '../secrets/digest.ts';
 import { redactUrl } from '../store/database/databaseUrl.ts';
@@ -128,6 +127,12 @@ export function readOffer(
   return { catalogue: readFiles({ CATALOGUE }).catalogue, ...limitOf(limit) };
 }
 
+/** The languages of the pages. @throws {ConfigError} */
+export function readOfferedLanguages(environment: Environment): Languages {
+  const { LANGUAGES, ...files } = parse(ALL.pick({ TEXTS: true, LANGUAGES: true }), environment);
+  return readFiles(files, LANGUAGES).languages ?? BUILT_IN_LANGUAGES();
+}
+
 /** An offer as the database's servers and commands compare it: the texts of rights may differ between builds. */
 export function settingsOf({
   catalogue,
@@ -156,8 +161,7 @@ function systemUser(): string {
 /** Reads the server's environment. @throws {ConfigError} with every wrong variable and its allowed values */
 export function readConfig(environment: Environment = process.env): Config {
   const values = readValues(environment);
-  const { languages: own, ...files } = readFiles(values, values.LANGUAGES);
-  const languages = own ?? languagesOf(new Map(), values.LANGUAGES);
+  const { languages = BUILT_IN_LANGUAGES(), ...files } = readFiles(values, values.LANGUAGES);
   return {
     ...databaseConfig(values),
     ...files,
@@ -231,7 +235,7 @@ function combinedProblems(environment: Environment): string[] {
   const isSet = (name: string) => sourceOf(name, environment) !== 'default';
   const missing = (owner: string, ...needed: string[]) =>
     needed.filter((name) => !isSet(name)).map((name) => `${name} is required when ${owner} is set.`);
-  const problems = [...limitProblems(environment), ...languageProblems(environment)];
+  const problems = limitProblems(environment);
   const ports = [environment.PORT ?? DEFAULT_PORT, environment.METRICS_PORT, environment.ADMIN_PORT];
   for (const [at, port] of ports.entries())
     if (port && ports.indexOf(port) < at)
@@ -245,15 +249,6 @@ function combinedProblems(environment: Environment): string[] {
   if (environment.SECRETS?.includes(PUBLIC_SECRET) && isElsewhere(environment.BASE_URL))
     problems.push('SECRETS must be your own when BASE_URL is not localhost: run openssl rand -hex 32.');
   return problems;
-}
-
-/** The languages without a file. */
-function languageProblems({ TEXTS, LANGUAGES = '' }: Environment): string[] {
-  const tags = LANGUAGES.split(',').map((tag) => tag.trim());
-  const missing = tags.filter((tag) => LANGUAGE_TAG.test(tag) && !isBuiltIn(tag));
-  return TEXTS
-    ? []
-    : missing.map((tag) => `LANGUAGES has ${tag}, for which TEXTS must have a folder with ${tag}.json.`);
 }
 
 /** 3,000 of another currency may be much. */

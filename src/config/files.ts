@@ -13,20 +13,22 @@ type Files = Partial<Record<'CATALOGUE' | 'BRAND' | 'DIRECTORY' | 'TEXTS', strin
  */
 export function readFiles(files: Files, tags?: readonly string[]) {
   const problems: string[] = [];
+  const collect = <Content>(variable: keyof Files, read: () => Content) => {
+    const named = [variable, ...(files[variable] === undefined ? [] : [files[variable]])].join(' ');
+    const place = `docs/operate/configuration.md#${variable.toLowerCase()}`;
+    return collectProblems(problems, read, (problem) => `${named}: ${problem}; see ${place}.`);
+  };
   const read = <Content>(variable: keyof Files, readFile: (file: string) => Content) => {
     const file = files[variable];
-    const place = `docs/operate/configuration.md#${variable.toLowerCase()}`;
-    const worded = (problem: string) => `${variable} ${file}: ${problem}; see ${place}.`;
-    return file === undefined
-      ? undefined
-      : collectProblems(problems, () => readFile(resolveFromCheckout(file)), worded);
+    return file === undefined ? undefined : collect(variable, () => readFile(resolveFromCheckout(file)));
   };
+  const folder = files.TEXTS === undefined ? null : resolveFromCheckout(files.TEXTS);
   const readDirectory = (file: string) => parseTargetNames(readText(file, MAX_DIRECTORY_BYTES));
   const contents = {
     catalogue: read('CATALOGUE', (file) => parseCatalogue(readText(file))) ?? BUILT_IN_CATALOGUE,
     brand: read('BRAND', readBrand) ?? BUILT_IN_BRAND,
     directory: read('DIRECTORY', readDirectory) ?? NO_TARGET_NAMES,
-    languages: tags && read('TEXTS', (folder) => readLanguages(folder, tags)),
+    languages: tags && collect('TEXTS', () => readLanguages(folder, tags)),
   };
   if (problems.length > 0) throw new ConfigError(problems);
   return contents;

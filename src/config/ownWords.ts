@@ -36,9 +36,12 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** @param folder absolute @param tags the first is the default @throws {FileError} with at most one screen of faults */
-export function readLanguages(folder: string, tags: readonly string[]): Languages {
-  const files = filesIn(folder);
+/**
+ * @param folder absolute; null for the built-in texts alone @param tags the first is the default
+ * @throws {FileError} with at most one screen of faults
+ */
+export function readLanguages(folder: string | null, tags: readonly string[]): Languages {
+  const files = folder === null ? new Map<string, string>() : filesIn(folder);
   const missing = tags.filter((tag) => !isBuiltIn(tag) && !files.has(tag));
   if (missing.length > 0)
     throw new FileError(missing.map((tag) => `must have ${tag}.json, since LANGUAGES has ${tag}`));

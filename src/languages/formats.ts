@@ -20,8 +20,16 @@ export const directionOf = memoize((locale: string) => {
   return RIGHT_TO_LEFT.includes(script) ? 'rtl' : 'ltr';
 });
 
-/** Numbers, amounts, days and lists in a language. @param locale BCP 47 @param currencyDisplay the readers' usual form */
-export function formatsOf(locale: string, currencyDisplay: 'code' | 'symbol') {
+/** The choices that a file of texts makes for its language; the first is usual. */
+export const FORMAT_CHOICES = { currency: ['code', 'symbol'], inSentence: ['lower', 'asWritten'] } as const;
+
+export type FormatChoices = {
+  readonly [Name in keyof typeof FORMAT_CHOICES]: (typeof FORMAT_CHOICES)[Name][number];
+};
+
+/** Numbers, amounts, days and lists in a language. @param locale BCP 47 */
+export function formatsOf(locale: string, choices: FormatChoices) {
+  const currencyDisplay = choices.currency;
   // The digits in which sums are typed.
   const tag = `${locale}-u-nu-latn`;
   const direction = directionOf(locale);
@@ -72,6 +80,11 @@ export function formatsOf(locale: string, currencyDisplay: 'code' | 'symbol') {
     oneOf: (items: readonly string[]) => listOf(items.join('\n')),
     /** For example `a, b and c`. */
     allOf: (items: readonly string[]) => wholeLists().format(items),
+    /** A text as it continues after a colon or within a sentence, for example "at most RUB 500 a day". */
+    inSentence: (text: string) =>
+      choices.inSentence === 'asWritten'
+        ? text
+        : text.replace(/^\p{Lu}(?!\p{Lu})/u, (letter) => letter.toLocaleLowerCase(locale)),
   };
 }
 
@@ -106,11 +119,6 @@ function partOf(parts: readonly { readonly type: string; readonly value: string 
 /** A text whose numbers stay on one line with the words around them: "7 days", "26 November 2029". */
 function unbroken(text: string): string {
   return text.replaceAll(/(?<=\d) (?=\p{L})|(?<=\p{L}) (?=\d)/gu, '\u00a0');
-}
-
-/** A text as it continues after a colon or within a sentence, for example "at most RUB 500 a day". */
-export function inSentence(text: string): string {
-  return text.replace(/^\p{Lu}(?!\p{Lu})/u, (letter) => letter.toLowerCase());
 }
 
 const [FIRST_STRONG_ISOLATE, POP_ISOLATE] = ['\u2068', '\u2069'];

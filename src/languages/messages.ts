@@ -34,6 +34,9 @@ const parser = lazy((): typeof icu => createRequire(import.meta.url)('@messagefo
 
 /** @throws an error whose first line says what is wrong with the message */
 export function parseMessage(message: string, formats: Formats): Message {
+  // Most texts are plain, and the parser is slow.
+  if (!/[{}']/.test(message)) return { text: message, values: '', inOther: [], length: message.length };
+
   // A number stays on one line with the words around it.
   const unbroken = message.replaceAll(/(?<=#) (?=\p{L})|(?<=\p{L}) (?=#)/gu, '\u00a0');
   const names = new Set<string>();

@@ -3,18 +3,18 @@ import type { Sentences } from '../../views/texts/en.d.ts';
 import { FileError, parseJson, placeOf } from '../rules/common/operatorFile.ts';
 import { LANGUAGE_TAG } from '../rules/common/perLanguage.ts';
 import { inLanguage } from './foreign.ts';
-import { type Formats, formatsOf } from './formats.ts';
+import { FORMAT_CHOICES, type FormatChoices, type Formats, formatsOf } from './formats.ts';
 import { type Message, parseMessage, withPluralCategories } from './messages.ts';
 
-// A file of texts: messages of ICU MessageFormat in groups. Names with `@` are comments for translators, and two are about the
-// whole file: `fallback`, with which it may lack texts, and `currency`.
+// A file of texts: messages of ICU MessageFormat in groups. Names with `@` are comments for translators. `fallback`, with which a
+// file may lack texts, and the choices of formats are about the whole file.
 
 /** A language's sentences and its formats of numbers, sums and days. */
 export type Texts = Sentences & { readonly formats: Formats };
 
 /** A file's messages by path, such as `signIn.title`. */
 export interface TextFile {
-  readonly currency: 'code' | 'symbol';
+  readonly choices: FormatChoices;
   readonly formats: Formats;
   readonly messages: ReadonlyMap<string, FileMessage>;
 }
@@ -23,6 +23,8 @@ interface FileMessage extends Message {
   readonly names: readonly string[];
   /** As written in the file. */
   readonly source: string;
+  /** The English text that this one translates, or replaces. */
+  readonly english: string | undefined;
   /** True for an English text in place of one that the file lacks. */
   readonly isFallback?: boolean;
 }
@@ -56,15 +58,28 @@ export function readBuiltIn(tag: string, models?: Models): TextFile {
 export function parseTexts(json: string, tag: string, models?: Models): TextFile {
   if (!isKnownLanguage(tag))
     throw new FileError([`must be named after a language that CLDR knows, such as ${nearFileName(tag)}`]);
-  const { fallback, currency = models?.own?.currency ?? 'code', ...groups } = Object(parseJson(json));
+  const { fallback, currency, inSentence, ...groups } = Object(parseJson(json));
   const faults: string[] = [];
   if (fallback !== undefined && fallback !== 'en') faults.push('fallback must be "en"');
-  if (currency !== 'code' && currency !== 'symbol') faults.push('currency must be "code" or "symbol"');
-  const formats = formatsOf(tag === 'en' ? 'en-GB' : tag, currency === 'symbol' ? currency : 'code');
+  const choices = readChoices({ currency, inSentence }, models?.own?.choices, faults);
+  const formats = formatsOf(tag === 'en' ? 'en-GB' : tag, choices);
   const messages = readMessages(groups, formats, models?.english, faults);
   if (models !== undefined) complete(messages, models, fallback === 'en' ? formats : null, faults);
   if (faults.length > 0) throw new FileError(faults);
-  return { currency, formats, messages: messages as ReadonlyMap<string, FileMessage> };
+  return { choices, formats, messages: messages as ReadonlyMap<string, FileMessage> };
+}
+
+function readChoices(
+  written: Readonly<Record<keyof FormatChoices, unknown>>,
+  own: FormatChoices | undefined,
+  faults: string[],
+): FormatChoices {
+  const choices = Object.entries(FORMAT_CHOICES).map(([name, [usual, other]]) => {
+    const choice = written[name as keyof FormatChoices] ?? own?.[name as keyof FormatChoices] ?? usual;
+    if (choice !== usual && choice !== other) faults.push(`${name} must be "${usual}" or "${other}"`);
+    return [name, choice];
+  });
+  return Object.fromEntries(choices);
 }
 
 type Messages = Map<string, FileMessage | null>;
@@ -78,7 +93,12 @@ function readMessages(groups: unknown, formats: Formats, english: TextFile | und
     try {
       if (english !== undefined && model === undefined) throw new Error('is not a text of Assent');
       if (typeof source !== 'string') throw new Error('must be a text in quotation marks');
-      messages.set(path, { ...judged(path, source, formats, model), names: model?.names ?? names, source });
+      messages.set(path, {
+        ...judged(path, source, formats, model),
+        names: model?.names ?? names,
+        source,
+        english: model?.source,
+      });
     } catch (error) {
       messages.set(path, null);
       faults.push(`${path} ${inWords(error as Error)}`);
@@ -111,7 +131,7 @@ export function isKnownLanguage(tag: string): boolean {
 }
 
 /** The texts in their groups. */
-export function nestedTexts({ formats, messages }: TextFile): Texts {
+export function nestedTexts<Own = Sentences>({ formats, messages }: TextFile): Own & Pick<Texts, 'formats'> {
   const root: Record<string, unknown> = { formats };
   for (const { names, text } of messages.values()) {
     let group = root;
@@ -121,15 +141,18 @@ export function nestedTexts({ formats, messages }: TextFile): Texts {
     }
     group[names.at(-1) ?? ''] = text;
   }
-  return root as unknown as Texts;
+  return root as Own & Pick<Texts, 'formats'>;
 }
 
+/** True also for the built-in English text where an operator has another one: `assent texts new` writes it. */
 function isEnglish(
   written: FileMessage | null,
-  { source }: FileMessage,
+  english: FileMessage,
   { pluralCategories }: Formats,
 ): boolean {
-  return [source, withPluralCategories(source, pluralCategories())].includes(written?.source ?? '');
+  const sources = [english.source, english.english ?? english.source];
+  const adapted = sources.map((source) => withPluralCategories(source, pluralCategories()));
+  return written !== null && [...sources, ...adapted].includes(written.source);
 }
 
 interface Leaf {

@@ -1,21 +1,31 @@
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import type { Sentences as DemoSentences } from '../../demo/texts/en.d.ts';
 import type { Config } from '../config/config.ts';
+import { filesIn } from '../config/ownWords.ts';
+import { nestedTexts, parseTexts } from '../languages/texts.ts';
 import { randomHex } from '../secrets/random.ts';
 import { type Demo, prepareDemo, prepareRegistering } from './demoData.ts';
 import { readOrMake } from './postgres/readOrMake.ts';
 
 /** The used part of `buildDemo` in `demo/src/app.ts`: `src` is compiled without the demo. */
 export type BuildDemo = (
-  settings: Demo & Pick<Config, 'timeZone'> & { readonly url: string; readonly register: Register },
+  settings: Demo &
+    Pick<Config, 'timeZone'> & {
+      readonly url: string;
+      readonly register: Register;
+      readonly languages: ReturnType<typeof readDemoTexts>;
+    },
 ) => Promise<FastifyInstance>;
 
 type Register = Awaited<ReturnType<typeof prepareRegistering>>;
 type RunningDemo = Demo & { readonly app: FastifyInstance; readonly url: string };
 
 const DEMO = new URL('../../demo/dist/app.js', import.meta.url);
+const DEMO_TEXTS = new URL('../../demo/texts', import.meta.url);
 const SECRET_BYTES = 32;
 
 /** Trial mode's signing secret: made once, kept in `DATA_DIR/secrets`. */
@@ -45,7 +55,7 @@ async function startDemo(config: Config, pool: pg.Pool, log: Logger): Promise<Ru
   // Loaded only here: production has none of its code.
   const { buildDemo } = (await import(DEMO.href)) as { buildDemo: BuildDemo };
   const register = await prepareRegistering(pool, join(dataDir, 'registered.json'));
-  const app = await buildDemo({ ...demo, url, timeZone, register });
+  const app = await buildDemo({ ...demo, url, timeZone, register, languages: readDemoTexts() });
   try {
     await app.listen(address);
   } catch (error) {
@@ -53,6 +63,17 @@ async function startDemo(config: Config, pool: pg.Pool, log: Logger): Promise<Ru
     return null;
   }
   return { ...demo, app, url };
+}
+
+/** The demo's own texts, by tag. */
+export function readDemoTexts() {
+  const files = filesIn(fileURLToPath(DEMO_TEXTS));
+  const english = parseTexts(files.get('en') ?? '', 'en');
+  const texts = [...files].map(([tag, json]) => {
+    const file = tag === 'en' ? english : parseTexts(json, tag, { english });
+    return [tag, nestedTexts<DemoSentences>(file)] as const;
+  });
+  return new Map(texts);
 }
 
 function greeting({ baseUrl, dataDir }: Config, demo: RunningDemo | null): string {

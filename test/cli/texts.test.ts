@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
+import { markLanguages } from '../../src/languages/foreign.ts';
+import { readFile } from '../support/process/folder.ts';
 import { runAssent } from '../support/process/process.ts';
 import { inArabic, pseudoTexts } from '../support/pseudoLanguage.ts';
 
@@ -61,6 +63,30 @@ describe('assent texts new', () => {
   });
 });
 
+describe('assent texts proxy', () => {
+  it('writes the page that deploy/proxy/ has', async () => {
+    const { code, stdout } = await texts('proxy');
+    expect([code, stdout]).toEqual([0, readFile('deploy/proxy/429.html')]);
+  });
+
+  it('writes it in the languages of an operator, each with its direction, and in English where one lacks it', async () => {
+    const folder = folderOf({
+      'ar.json': pseudoTexts('ar', inArabic),
+      'de.json': '{"fallback":"en","ownName":"Deutsch"}',
+    });
+    const { stdout } = await runAssent(['texts', 'proxy'], { TEXTS: folder, LANGUAGES: 'ar,de' });
+    const title = `${inArabic('Too')} ${inArabic('many')} ${inArabic('requests')}`;
+    expect(stdout).toContain(`<html lang="ar" dir="rtl">`);
+    expect(stdout).toContain(`<title>${title}</title>`);
+    expect(stdout).toContain('<p lang="de" dir="ltr"><span lang="en" dir="ltr">Too many requests come');
+  });
+
+  it('says which language it can’t write', async () => {
+    const { code, stderr } = await runAssent(['texts', 'proxy'], { LANGUAGES: 'tr' });
+    expect([code, stderr]).toEqual([1, expect.stringContaining('must have tr.json, since LANGUAGES has tr')]);
+  });
+});
+
 describe('a folder of texts', () => {
   it('is complete if each text is there', async () => {
     const folder = folderOf({ 'ar.json': pseudoTexts('ar', inArabic), 'notes.txt': 'not read' });
@@ -96,6 +122,16 @@ describe('a folder of texts', () => {
     );
   });
 
+  it('counts built-in English texts as English where the operator has other ones', async () => {
+    const pt = folderOf({});
+    await texts('new', 'pt', pt);
+    writeFileSync(join(pt, 'en.json'), '{"signIn":{"button":"Log in"}}');
+    const { languages } = await check(pt);
+    expect(languages[1].in_english).toContain('signIn.button');
+    const { languages: offered } = readConfig({ DEMO: 'off', TEXTS: pt, LANGUAGES: 'pt' });
+    expect(markLanguages(offered.all[0]?.texts.signIn.button ?? '')).toContain('>Log in<');
+  });
+
   it('with hundreds of faults shows one screen of them at the start', () => {
     const problems = problemsOf({ TEXTS: folderOf({ 'de.json': '{}' }) });
     expect(problems).toHaveLength(21);
@@ -103,7 +139,10 @@ describe('a folder of texts', () => {
   });
 
   it.each([
-    [{ LANGUAGES: 'tr,en' }, 'LANGUAGES has tr, for which TEXTS must have a folder with tr.json.'],
+    [
+      { LANGUAGES: 'tr,en' },
+      'TEXTS: must have tr.json, since LANGUAGES has tr; see docs/operate/configuration.md#texts.',
+    ],
     [{ LANGUAGES: 'english' }, 'LANGUAGES must be language tags such as pt-BR,en, separated by commas.'],
     [{ LANGUAGES: 'en,en' }, 'LANGUAGES must be language tags such as pt-BR,en, separated by commas.'],
     [

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, it, onTestFinished } from 'vitest';
@@ -30,8 +30,8 @@ const STATE_FILE = join(folder, 'state');
 const delivered: Record<'id' | 'login' | 'message', string>[] = [];
 
 /** @param killAfter the number of messages after which it is killed */
-function start(killAfter = Number.POSITIVE_INFINITY): ChildProcess {
-  const variables = { ...onDatabase(role.urlOf(server.database)), STATE_FILE, PAUSE_MS: '50' };
+function start(killAfter = Number.POSITIVE_INFINITY, more: Record<string, string> = {}): ChildProcess {
+  const variables = { ...onDatabase(role.urlOf(server.database)), STATE_FILE, PAUSE_MS: '50', ...more };
   const child = spawn(process.execPath, [exampleFile('notifyUsers.mjs'), process.execPath, ASSENT], {
     env: environment(variables),
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -98,6 +98,33 @@ it('examples/notifyUsers.mjs loses no event in a crash, and repeats at most one'
   const logins = users.map(({ login }) => login);
   const toThem = delivered.filter(({ login }) => logins.includes(login));
   expect(toThem.length).toBeLessThanOrEqual(users.length + 1);
+});
+
+it('examples/notifyUsers.mjs writes in the language of the operator’s texts, and in built-in ones where they have none', async () => {
+  writeFileSync(
+    join(folder, 'ru.json'),
+    JSON.stringify({ messages: { password_changed: 'Пароль сменили.' } }),
+  );
+  delivered.length = 0;
+  const user = await server.createUser();
+  start(undefined, { LANGUAGE: 'ru', TEXTS: folder });
+  const agent = new Agent(server.baseUrl);
+  await signIn(agent, user.login, user.password);
+  await agent.submit(await agent.get('/oauth/account/password'), 'new_password', {
+    password: user.password,
+    new_password: newSecret(),
+  });
+  await expect
+    .poll(() => messages(user.login))
+    .toEqual([
+      'В ваш аккаунт вошли в браузере, который мы не узнали (неизвестный, неизвестная система).',
+      'Пароль сменили.',
+    ]);
+});
+
+it('examples/notifyUsers.mjs does not start in a language without texts', async () => {
+  const [code] = await once(start(undefined, { LANGUAGE: 'xx' }), 'close');
+  expect(code).toBe(1);
 });
 
 it('the role of examples/notifyUsers.mjs can’t write, and can’t read passwords or codes', async () => {

@@ -9,14 +9,14 @@ import { leavesOf } from './leaves.ts';
 
 type Sentence = (values: object) => string;
 
-/** Texts that only the script shows: the other word of a button, and a hint. */
-const ON_NO_PAGE = ['password.hide', 'password.capsLock'];
+/** Texts that only the script shows (the other word of a button, a hint), a proxy, and messages to users. */
+const ON_NO_PAGE = /^(password\.(hide|capsLock)$|tooManyRequests\.|messages\.)/;
 
 afterAll(() => void vi.restoreAllMocks());
 
 describe.each(BUILT_IN_TAGS)('in %s', async (language) => {
   const texts = leavesOf(TEXTS[language]).filter(
-    ({ path }) => !path.startsWith('formats.') && !ON_NO_PAGE.includes(path),
+    ({ path }) => !path.startsWith('formats.') && !ON_NO_PAGE.test(path),
   );
   const leaves = texts.map(({ path, group, name, text }) => {
     if (typeof text === 'string') return { path, wordings: () => [text] };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { typesOfTexts } from '../../scripts/texts.mjs';
+import { FOLDERS, typesOfTexts } from '../../scripts/texts.mjs';
 import { markLanguages } from '../../src/languages/foreign.ts';
 import type { Texts } from '../../src/languages/languages.ts';
 import { nestedTexts, parseTexts } from '../../src/languages/texts.ts';
@@ -138,9 +138,28 @@ function faultsOf(read: () => unknown): readonly string[] {
   return [];
 }
 
+it.each([
+  ['en', {}, 'At most', 'at most'],
+  ['tr', {}, 'İzin', 'izin'],
+  ['tr', {}, 'Isı', 'ısı'],
+  ['de', {}, 'PIN', 'PIN'],
+  ['de', { inSentence: 'asWritten' }, 'Kontostand', 'Kontostand'],
+])('within a sentence of %s, with %j, “%s” becomes “%s”', (tag, choices, text, within) => {
+  const { formats } = parseTexts(JSON.stringify({ ...choices, ...ENGLISH }), tag, { english });
+  expect(formats.inSentence(text)).toBe(within);
+});
+
+it.each([
+  ['inSentence', '"lower" or "asWritten"'],
+  ['currency', '"code" or "symbol"'],
+])('a file has a choice of %s that exists', (name, choices) => {
+  const json = JSON.stringify({ ...ENGLISH, [name]: 'other' });
+  expect(faultsOf(() => parseTexts(json, 'de', { english }))).toEqual([`${name} must be ${choices}`]);
+});
+
 describe('the types', () => {
-  it('in en.d.ts are those of en.json: `node scripts/texts.mjs` writes them', () => {
-    expect(read('views/texts/en.d.ts')).toBe(typesOfTexts());
+  it.each(FOLDERS)('in %s are those of en.json: `node scripts/texts.mjs` writes them', (folder) => {
+    expect(read(`${folder}/en.d.ts`)).toBe(typesOfTexts(folder));
   });
 
   it('refuse a call that English does not allow', () => {

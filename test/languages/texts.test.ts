@@ -1,35 +1,24 @@
 import { describe, expect, it } from 'vitest';
-import { en as demoEn } from '../../demo/src/en.ts';
-import { ru as demoRu } from '../../demo/src/ru.ts';
 import { BUILT_IN_TAGS, TEXTS } from '../../src/languages/languages.ts';
 import { MIN_PASSWORD_CHARACTERS } from '../../src/rules/common/limits.ts';
+import { readDemoTexts } from '../../src/trial/startTrial.ts';
 import { files, read } from '../docs/checkout.ts';
 import type { BuiltInTag } from '../support/languages.ts';
 import { eachValue, leavesOf } from './leaves.ts';
 
-type Sentence = (...inside: unknown[]) => string;
-
-/** The texts of the server, whose use shown.test.ts checks on each page, and of the demo application. */
-const CATALOGUES = [
-  { texts: TEXTS, say: (text: Sentence, value: string) => text(eachValue(() => value)) },
-  {
-    texts: { en: demoEn, ru: demoRu },
-    say: (text: Sentence, value: string) => text(...Array.from({ length: text.length }, () => value)),
-  },
-];
+const demoTexts = readDemoTexts();
 
 /** Sources and templates of the demo, which refer to its texts. */
-const sources = files
-  .filter((file) => /^demo\/(src\/(?!\w\w\.ts).+\.ts|views\/.+\.eta)$/.test(file))
-  .map(read);
+const sources = files.filter((file) => /^demo\/(src\/.+\.ts|views\/.+\.eta)$/.test(file)).map(read);
 /** Groups that are read by a computed name, whose type has their names. */
 const BY_TYPE = [
   ...['compose.examples', 'story.payees', 'story.sources'],
   ...['plan.lessons', 'steps', 'ways', 'parties', 'blocks', 'messages', 'reasons'],
 ];
 /** Every other text of the demo by its path, for example `story.title`. */
-const paths = leavesOf(demoEn)
+const paths = leavesOf(demoTexts.get('en') ?? {})
   .map(({ path }) => path)
+  .filter((path) => !path.startsWith('formats.') && path !== 'ownName')
   .filter((path) => !BY_TYPE.some((group) => path.startsWith(`${group}.`)));
 
 describe('the texts', () => {
@@ -71,7 +60,6 @@ describe('the texts', () => {
     'of %s are trimmed and not empty, and only names are in another script',
     (language) => {
       for (const { path, said } of leavesIn(language, '…')) {
-        if (path === 'tag') continue;
         expect(said.trim(), path).toBe(said);
         // Russian has no word before a right.
         if (path !== 'request.lead' || language !== 'ru') expect(said, path).not.toBe('');
@@ -86,12 +74,12 @@ describe('the texts', () => {
 
 /** Every text with one value in all its places. */
 function leavesIn(language: BuiltInTag, value: string) {
-  return CATALOGUES.flatMap(({ texts, say }) =>
-    leavesOf(texts[language])
+  return [TEXTS[language], demoTexts.get(language) ?? {}].flatMap((texts) =>
+    leavesOf(texts)
       .filter(({ path }) => !path.startsWith('formats.'))
       .map(({ path, text }) => ({
         path,
-        said: typeof text === 'function' ? say(text as Sentence, value) : String(text),
+        said: typeof text === 'function' ? String(text(eachValue(() => value))) : String(text),
       })),
   );
 }

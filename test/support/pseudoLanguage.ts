@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse, type Token } from '@messageformat/parser';
+import { FORMAT_CHOICES } from '../../src/languages/formats.ts';
 import { withPluralCategories } from '../../src/languages/messages.ts';
 
 const ENGLISH = JSON.parse(readFileSync(new URL('../../views/texts/en.json', import.meta.url), 'utf8'));
@@ -17,7 +18,7 @@ export function pseudoTexts(tag: string, wordOf: (word: string) => string): stri
   };
   const translated = (name: string, one: unknown): unknown => {
     if (typeof one === 'string')
-      return name.startsWith('@') || name === 'currency'
+      return name.startsWith('@') || name in FORMAT_CHOICES
         ? one
         : withPluralCategories(written(parse(one)), categories);
     return Object.fromEntries(

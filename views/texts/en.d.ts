@@ -445,4 +445,28 @@ export interface Sentences {
     readonly reference: string;
     readonly details: string;
   };
+  readonly tooManyRequests: {
+    readonly title: string;
+    readonly text: string;
+  };
+  readonly messages: {
+    readonly approved: With<'client'>;
+    readonly approved_again: With<'client'>;
+    readonly spends: string;
+    readonly confirmed: {
+      readonly payment_password: string;
+      readonly provider: string;
+    };
+    readonly replayed: With<'client'>;
+    readonly signed_in: With<'browser' | 'system'>;
+    readonly unknown: {
+      readonly browser: string;
+      readonly system: string;
+    };
+    readonly password_changed: string;
+    readonly payment_password_changed: string;
+    readonly user_password_set: string;
+    readonly password_guessed: string;
+    readonly payment_password_guessed: string;
+  };
 }

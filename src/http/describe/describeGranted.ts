@@ -1,5 +1,5 @@
 import type { RequestedAccess } from '../../flows/authorize/authorize.ts';
-import { inSentence, isolated } from '../../languages/formats.ts';
+import { isolated } from '../../languages/formats.ts';
 import { textIn } from '../../languages/languages.ts';
 import { type DescribedRight, describeRights } from '../../languages/rights.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
@@ -22,16 +22,15 @@ export function describeGranted(
   const described = describeRights(rights, locale).map((right) => ({ change: null, field: null, ...right }));
   const money = describeMoney(rights, described, lead, until, locale);
   const others = described.filter(({ spending, isSource }) => !spending && !isSource);
-  const acts = formats.allOf(others.map(sentenceIn));
+  const acts = formats.allOf(others.map((right) => formats.inSentence(right.before) + namedIn(right)));
   const also = acts === '' ? null : money === null ? `${lead} ${acts}` : request.also({ acts });
   const isAsked = rights.some(({ sources }) => sources);
   const most = money && { ...money, source: isAsked ? money.source : null, total: null };
   return { client, instanceName: authorizationRequest.instanceName, money: most, also };
 }
 
-function sentenceIn({ before, target, after, quotes }: DescribedRight): string {
-  const named = target === null ? '' : quotes.open + isolated(target.join(' ')) + quotes.close;
-  return inSentence(before) + named + after;
+function namedIn({ target, after, quotes }: DescribedRight): string {
+  return (target === null ? '' : quotes.open + isolated(target.join(' ')) + quotes.close) + after;
 }
 
 export interface LimitField extends Record<'name' | 'value' | 'label', string> {

@@ -1,6 +1,5 @@
 import type { AuthorizedClient, LiveAuthorization } from '../../flows/account/authorizations.ts';
 import type { RequestedAccess } from '../../flows/authorize/authorize.ts';
-import { inSentence } from '../../languages/formats.ts';
 import type { Texts } from '../../languages/languages.ts';
 import { describeLimit, describeRight, namesOfSources } from '../../languages/rights.ts';
 import { type Limit, moneyOf, sumWithin } from '../../rules/common/money.ts';
@@ -31,7 +30,7 @@ export function describeCombinedLimit(connections: readonly (readonly Right[])[]
   // One-time payments of several connections are not one payment.
   if (connections.length > 1 && worst?.days === null)
     return account.spending.togetherOnce({ amount: formats.amount(worst) });
-  return inSentence(describeMost(worst, texts));
+  return formats.inSentence(describeMost(worst, texts));
 }
 
 function describeMost(worst: Limit | null, texts: Texts): string {
@@ -65,6 +64,7 @@ export function describeChanges({ authorizationRequest, earlier }: RequestedAcce
 /** A right's difference from the live authorization. `notes`: for example "Before: at most RUB 500 in any 24 hours" */
 function describeChange({ change, before, after }: RightChange, texts: Texts) {
   const { changes } = texts.request;
+  const { inSentence } = texts.formats;
   const isSame = change === 'unchanged';
   const notes = [];
   if (!isSame && before && after)
@@ -90,6 +90,7 @@ function describeInBoth(before: Limit, after: Limit, { formats, request }: Texts
 /** Null if unchanged, or without spending. */
 function describeSourceChange(earlier: readonly Right[], asked: readonly Right[], locale: PageLocale) {
   const { labels, before } = locale.texts.request.changes;
+  const { inSentence } = locale.texts.formats;
   const [old, now] = [moneySources(earlier), moneySources(asked)];
   if (now.length === 0 || (old.length === now.length && now.every((one) => old.includes(one)))) return null;
   if (old.length === 0) return { isSame: false, label: labels.new, notes: [] };

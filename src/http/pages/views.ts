@@ -5,7 +5,7 @@ import view from '@fastify/view';
 import { Eta } from 'eta';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { markLanguages } from '../../languages/foreign.ts';
-import { inSentence, isolatesAsHtml, withoutIsolates } from '../../languages/formats.ts';
+import { isolatesAsHtml, withoutIsolates } from '../../languages/formats.ts';
 import type { Language } from '../../languages/languages.ts';
 import { languageOf, returnPathOf } from '../browser/language.ts';
 import { type Branding, CONTENT_SECURITY_POLICY, FORM_SCRIPT, ICONS } from './look.ts';
@@ -21,7 +21,7 @@ for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.eta')))
 /** Lets the server render `views/`. */
 export async function addViews(app: FastifyInstance): Promise<void> {
   app.decorateReply('locals'); // no page has any: without this line each request would get a hook
-  const defaultContext = { html, inSentence, withoutIsolates, icons: ICONS };
+  const defaultContext = { html, withoutIsolates, icons: ICONS };
   await app.register(view, { engine: { eta }, root: FOLDER, production: true, defaultContext });
 }
 

@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'vitest';
-import { makeDataDir } from '../process/folder.ts';
+import { CHECKOUT, makeDataDir } from '../process/folder.ts';
 import { PATH, startProgram, versionOf } from '../process/program.ts';
 import { freePort } from '../server.ts';
 import { makeCertificate } from './certificates.ts';
@@ -33,6 +33,8 @@ export function describeProxies(place: string, tests: (kind: ProxyKind) => void)
 
 export type RunningProxy = Awaited<ReturnType<typeof startProxy>>;
 
+const PROXY_PAGES = join(CHECKOUT, 'deploy/proxy');
+
 const NGINX: ProxyKind = {
   name: 'nginx',
   version: versionOf(['nginx', '-v'], /nginx\/(\S+)/),
@@ -50,6 +52,7 @@ const NGINX: ProxyKind = {
     ['server_name pay.example;', 'server_name localhost;'],
     ['https://pay.example', `https://localhost:${port}`],
     ['/etc/assent/tls', folder],
+    ['/srv/assent', PROXY_PAGES],
     ['/var/log/nginx', folder],
   ],
   command(file, { folder }) {
@@ -77,6 +80,7 @@ const HAPROXY: ProxyKind = {
     ['bind :80', `bind 127.0.0.1:${plainPort}`],
     ['bind :443', `bind 127.0.0.1:${port}`],
     ['/etc/assent/tls', folder],
+    ['/srv/assent', PROXY_PAGES],
   ],
   command: (file) => ['haproxy', '-db', '-f', file],
 };

@@ -10,7 +10,7 @@ import { findWarnings } from '../../../flows/account/warnings.ts';
 import type { Context } from '../../../flows/common/context.ts';
 import type { Session } from '../../../flows/signIn/session.ts';
 import { signInStep } from '../../../flows/signIn/signIn.ts';
-import { inSentence, isolated } from '../../../languages/formats.ts';
+import { isolated } from '../../../languages/formats.ts';
 import { describeRights } from '../../../languages/rights.ts';
 import { logoPath } from '../../../rules/request/client.ts';
 import { readCookie } from '../../browser/cookies.ts';
@@ -123,7 +123,7 @@ function describeConnection(authorization: LiveAuthorization, isOneOfSeveral: bo
   const { account, formats } = locale.texts;
   const isOnly = instanceName === null && !isOneOfSeveral;
   const client = isolated(clientName);
-  const unnamed = inSentence(account.unnamed);
+  const unnamed = formats.inSentence(account.unnamed);
   return {
     grantId,
     heading: isOnly ? null : (instanceName ?? account.unnamed),
