@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { COMMANDS } from '../../src/cli/table.ts';
 import { ALL_OPERATIONS } from '../support/allOperations.ts';
 
-const OWN = ['serve', 'migrate', 'texts check', 'texts new', 'config show'];
+const OWN = ['serve', 'migrate', 'texts check', 'texts new', 'texts proxy', 'config show'];
 
 const commands = Object.entries(COMMANDS).map(([usage, row]) => ({ usage, ...row }));
 
