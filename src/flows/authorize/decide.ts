@@ -97,7 +97,7 @@ export async function writeDecision(
 ): Promise<DecisionOutcome> {
   const { authorizationRequest } = pending;
   const code = codeOf(context, pending, pressed);
-  const decision = { proof, caller, ...decisionOf(context, pending, pressed, code) };
+  const decision = { proof, ...caller, ...decisionOf(context, pending, pressed, code) };
   const verdict = await (pressed.choice === 'allow' ? approveGrant : rejectGrant)(context.db, decision);
   // One that came after Reject confirmed nothing.
   if (proof !== null) emit('paymentConfirmation', verdict === 'written' ? 'confirmed' : 'stale');

@@ -3,7 +3,6 @@ import { emit } from '../../signals/events.ts';
 import {
   CALLER_FROM_COLUMNS,
   CALLER_INPUT_COLUMNS,
-  CALLER_INPUT_VALUES,
   EVENT_GRANT,
   insertEventsSql,
 } from '../common/auditEvents.ts';
@@ -81,7 +80,6 @@ const DETAIL = `case when asked_scope is not null or confirmed_by is not null th
 const approve = batchedDecidingStatement<ApprovalResult, Approval>('grant-approve', ({ userId }) => userId, {
   confirming_hash: ({ proof }) => (proof?.by === 'payment_password' ? proof.hash : null),
   confirming_id: ({ proof }) => (proof?.by === 'provider' ? proof.sub : null),
-  ...CALLER_INPUT_VALUES,
 })`
 with requests as materialized (
   select * from @input(

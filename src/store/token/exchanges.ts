@@ -3,7 +3,6 @@ import type { Digest } from '../../secrets/digest.ts';
 import {
   CALLER_FROM_COLUMNS,
   CALLER_INPUT_COLUMNS,
-  CALLER_INPUT_VALUES,
   EVENT_GRANT,
   insertEventsSql,
 } from '../common/auditEvents.ts';
@@ -18,7 +17,7 @@ import {
 import { batchedDecidingStatement, momentOf } from '../database/deadline.ts';
 import { visibleAsciiOrEmpty } from '../database/query.ts';
 
-export interface ExchangeRequest {
+export interface ExchangeRequest extends Caller {
   /** Null for a code that this server can't have issued: it is judged the same way, the client first. */
   readonly grantId: string | null;
   readonly codeHash: Digest;
@@ -30,7 +29,6 @@ export interface ExchangeRequest {
   readonly challenge: string | null;
   /** SHA-256 of the token to issue. */
   readonly tokenHash: Digest;
-  readonly caller: Caller;
 }
 
 /**
@@ -83,7 +81,6 @@ export const exchangeCode = batchedDecidingStatement<ExchangeResult, ExchangeReq
   {
     client_id: ({ clientId }) => visibleAsciiOrEmpty(clientId),
     redirect_uri: ({ redirectUri }) => visibleAsciiOrEmpty(redirectUri),
-    ...CALLER_INPUT_VALUES,
   },
 )`
 with requests as materialized (
