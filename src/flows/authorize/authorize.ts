@@ -26,7 +26,7 @@ import { createDecisionToken, grantIdOf, type PendingAuthorization } from './dec
 type Checked = Pick<PendingAuthorization, 'authorizationRequest'>;
 
 /** A page between a checked request and its answer. `full` is the notice that the user has the maximum of live instances. */
-export type Step = SignInStep | (Checked & { readonly step: 'full' }) | ConsentStep;
+type Step = SignInStep | (Checked & { readonly step: 'full' }) | ConsentStep;
 
 export interface ConsentStep extends RequestedAccess {
   readonly step: 'consent';
@@ -67,9 +67,8 @@ export async function authorize(
   parameters: Parameters,
   cookies: Pick<SentCookies, 'session' | 'preLogin'>,
 ): Promise<Step> {
-  const { authorizationRequest, session } = await loadWithSession(context, parameters, cookies.session);
-  if (session === null) return signInStep(context, authorizationRequest, cookies.preLogin);
-  const pending = { authorizationRequest, session };
+  const { authorizationRequest, pending } = await loadPending(context, parameters, cookies.session);
+  if (pending === null) return signInStep(context, authorizationRequest, cookies.preLogin);
   const access = await loadRequestedAccess(context, pending);
   if (!access.mayHold) return { step: 'full', authorizationRequest };
   return {
@@ -89,12 +88,13 @@ export async function loadAuthorizationRequest(context: Context, parameters: Par
   return parseRequest(context, parameters, await findClient(context.db, parameters.require('client_id')));
 }
 
-/** Like {@link loadAuthorizationRequest}, with the session of the browser's cookie, null for none. */
-export async function loadWithSession(context: Context, parameters: Parameters, cookie: string | null) {
+/** Like {@link loadAuthorizationRequest}. @returns `pending`: with the session of the cookie, null altogether without one */
+export async function loadPending(context: Context, parameters: Parameters, cookie: string | null) {
   const clientId = parameters.require('client_id');
   const sessionHash = cookie === null ? null : sha256(cookie);
   const { client, session } = await findClientAndSession(context.db, { clientId, sessionHash });
-  return { authorizationRequest: parseRequest(context, parameters, client), session };
+  const authorizationRequest = parseRequest(context, parameters, client);
+  return { authorizationRequest, pending: session && { authorizationRequest, session } };
 }
 
 function parseRequest(context: Context, parameters: Parameters, client: Client | null) {

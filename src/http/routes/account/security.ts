@@ -22,7 +22,7 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
   // Ends one session or, without an id, all others.
   addAccountForm(app, '/oauth/account/sessions/end', async (form, session, reply) => {
     const sent = { sessionId: form.get('session_id') ?? null, formToken: form.get('form_token') };
-    const { outcome } = await endSession(context, session, sent, callerOf(reply.request));
+    const outcome = await endSession(context, session, sent, callerOf(reply.request));
     rememberOutcome(reply, outcome, SECURITY_PATH);
     return SECURITY_PATH;
   });
