@@ -21,7 +21,7 @@ import * as forms from './decisionForms.ts';
 
 const NOT_POSSIBLE = 'This authorization is not possible any more.';
 
-export interface SentDecision {
+interface SentDecision {
   readonly choice: Choice;
   readonly decisionToken: string | undefined;
   /** The fields of the limits, by the index of their rights in the scope. */

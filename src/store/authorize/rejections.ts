@@ -5,7 +5,7 @@ import { SESSION_IS_VALID } from '../common/sessions.ts';
 import type { Database } from '../database/database.ts';
 import { decidingStatement, momentOf } from '../database/deadline.ts';
 
-export interface Rejection extends Decision {
+interface Rejection extends Decision {
   /** When neither the page nor a decision signed on it is valid any more. */
   readonly keptUntil: Date;
 }

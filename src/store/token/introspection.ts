@@ -67,7 +67,7 @@ interface IntrospectionRequest {
 }
 
 /** An issued token, neither replaced nor revoked. The caller checks its expiry. */
-export interface IssuedToken
+interface IssuedToken
   extends Pick<Grant, 'grantId' | 'scope' | 'clientId' | 'instanceName' | 'userId' | 'now'>,
     Pick<User, 'login' | 'externalId'> {
   readonly tokenIssuedAt: Date;
