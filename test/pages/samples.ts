@@ -418,15 +418,17 @@ export function pageSamplesIn(language: Tag): Record<string, Page> {
   const password = like<Page<'password'>>({
     name: 'password',
     ...owner,
-    which: 'password',
+    path: '/oauth/account/password',
+    kind: 'password',
     keptAs: 'anna',
-    asked: 'password',
+    currentKind: 'password',
     formToken: 'change.token',
     error: null,
     wrong: 'old',
   });
 
-  const paying = { which: 'payment-password', asked: 'payment-password' } as const;
+  const first = { path: '/oauth/account/payment-password', kind: 'payment password' } as const;
+  const paying = { ...first, currentKind: 'payment password' } as const;
 
   const tooManyTries = texts.tooManyTries({ wait: texts.wait.seconds({ seconds: 45 }) });
   return {
@@ -681,7 +683,7 @@ export function pageSamplesIn(language: Tag): Record<string, Page> {
 
     password: password(),
     'password, the payment password': password(paying),
-    'password, a first payment password': password({ which: 'payment-password' }),
+    'password, a first payment password': password(first),
     ...Object.fromEntries(
       Object.entries(texts.security.problems).map(([problem, text]) => [
         `password, ${problem}`,

@@ -33,7 +33,7 @@ export async function findPasswordForm(context: Context, session: Session, kind:
   const user = await findUser(context.db, session.user.userId);
   if (user === null || (context.provider !== null && currentKindOf(user, kind) === 'password')) return null;
   const formToken = signForm(context, changeForm(session, user, kind));
-  return { currentKind: currentKindOf(user, kind), formToken };
+  return { kind, currentKind: currentKindOf(user, kind), formToken };
 }
 
 /**
