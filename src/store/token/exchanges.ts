@@ -33,7 +33,7 @@ export interface ExchangeRequest extends Caller {
 
 /**
  * The checks of a token request in the contract's order (4.2, 7.2). The first that holds gives the verdict, and a request that
- * passes all gets its token. `r` is the request; `c`, `s`, `g`, `u` are rows of client, secret, grant, user. `REFUSALS` answers.
+ * passes all gets its token. `r` is the request; `c`, `s`, `g`, `u` are rows of client, secret, grant, user.
  */
 const CHECKS = [
   [IS_UNKNOWN_OR_BLOCKED, 'client_unknown_or_blocked'],
