@@ -16,7 +16,7 @@ export function rightData(rights: readonly Right[]) {
   }));
 }
 
-type RightJson = ReturnType<typeof rightData>[number];
+export type RightJson = ReturnType<typeof rightData>[number];
 
 export function limitsAmong(rights: readonly RightJson[]): RightJson[] {
   return rights.filter(({ amount }) => amount !== undefined);

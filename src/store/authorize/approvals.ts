@@ -14,7 +14,6 @@ import { batchedDecidingStatement, momentOf } from '../database/deadline.ts';
 
 /** An approval of exactly the consent page's contents. */
 export interface Approval extends Decision {
-  /** The client's revision on the page. */
   readonly clientRevision: number;
   /** The grant's revision on the page; 0 if there was no grant yet. */
   readonly revision: number;
@@ -23,9 +22,7 @@ export interface Approval extends Decision {
   readonly redirectUri: string;
   readonly codeLifetimeSeconds: number;
   readonly codeChallenge: string | null;
-  /** The user's maximum of live grants for this application. */
   readonly maxInstances: number;
-  /** Spending is confirmed even by a user without a payment password. */
   readonly confirmsPayments: boolean;
   readonly proof: Proof;
 }
@@ -41,7 +38,6 @@ export type Proof =
 type ApprovalVerdict =
   /** Its code exists, now or since an earlier submission of the same form, and can be exchanged. */
   | 'written'
-  /** The client or the user is blocked. */
   | 'blocked'
   /** Reject on the same page came first. */
   | 'rejected'
