@@ -99,6 +99,7 @@ export async function writeDecision(
   const code = codeOf(context, pending, pressed);
   const decision = { proof, ...caller, ...decisionOf(context, pending, pressed, code) };
   const verdict = await (pressed.choice === 'allow' ? approveGrant : rejectGrant)(context.db, decision);
+  if (verdict === 'too_many') emit('throttle', 'decisions');
   // One that came after Reject confirmed nothing.
   if (proof !== null) emit('paymentConfirmation', verdict === 'written' ? 'confirmed' : 'stale');
   // The page of a password may not lead to the application, and one with a scheme of its own may not open at all.

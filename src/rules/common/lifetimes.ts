@@ -1,6 +1,5 @@
 // Lifetimes of issued and stored things, with unit and reason, by the database's clock; of sign-in forms, sign-ins at a provider
-// and known devices by the server's. Time limits of a request are in
-// `timeouts.ts`, of arriving requests and of connections in `listener/`.
+// and known devices by the server's.
 
 const MINUTE_MS = 60 * 1_000;
 

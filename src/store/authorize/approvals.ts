@@ -162,7 +162,6 @@ export async function approveGrant(pool: pg.Pool, approval: Approval): Promise<A
   const again = first.verdict === 'changed_since_read';
   const { verdict, written, annulled } = again ? await approve(pool, approval) : first;
   if (written) emit('decision', 'approved');
-  if (verdict === 'too_many') emit('throttle', 'decisions');
   if (annulled) emit('grantEnd', 'approval');
   return verdict === 'changed_since_read' ? 'stale' : verdict;
 }

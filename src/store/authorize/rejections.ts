@@ -70,6 +70,5 @@ type RejectionVerdict =
 export async function rejectGrant(db: Database, rejection: Rejection): Promise<RejectionVerdict> {
   const { verdict, noted } = await reject(db, rejection);
   if (noted) emit('decision', 'rejected');
-  if (verdict === 'too_many') emit('throttle', 'decisions');
   return verdict;
 }

@@ -39,7 +39,6 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
     return form.get('page') === 'security' ? SECURITY_PATH : ACCOUNT_PATH;
   });
 
-  // Disconnects every application and signs out every other browser.
   addAccountForm(app, STOP_PATH, async (form, session, reply) => {
     const { request } = reply;
     const outcome = await stopEverything(context, session, form.get('form_token'), callerOf(request));

@@ -21,7 +21,6 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
   if (context.provider === null) passwordRoutes(app, context, 'password');
   if (takesPassword(context)) passwordRoutes(app, context, 'payment password');
 
-  // Ends one session or, without an id, all others.
   addAccountForm(app, '/oauth/account/sessions/end', async (form, session, reply) => {
     const sent = { sessionId: form.get('session_id') ?? null, formToken: form.get('form_token') };
     const outcome = await endSession(context, session, sent, callerOf(reply.request));
