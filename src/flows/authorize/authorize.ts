@@ -1,6 +1,6 @@
 import { grantState, isLive } from '../../rules/account/grantState.ts';
 import { OAuthError } from '../../rules/common/error.ts';
-import { tokenLifetimeFrom } from '../../rules/common/lifetimes.ts';
+import { type TokenLifetime, tokenLifetimeFrom } from '../../rules/common/lifetimes.ts';
 import { parseAuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import type { Client } from '../../rules/request/client.ts';
 import type { Parameters } from '../../rules/request/parameters.ts';
@@ -24,6 +24,7 @@ import { createDecisionToken, grantIdOf, type PendingAuthorization } from './dec
 // 4. The browser returns to the application: from a page of a password by a receipt, because such a page may lead to no other site.
 
 type Checked = Pick<PendingAuthorization, 'authorizationRequest'>;
+type Instance = Awaited<ReturnType<typeof findInstance>>;
 
 /** A page between a checked request and its answer. `full` is the notice that the user has the maximum of live instances. */
 type Step = SignInStep | (Checked & { readonly step: 'full' }) | ConsentStep;
@@ -35,23 +36,16 @@ export interface ConsentStep extends RequestedAccess {
 }
 
 /** The access that a page asks the user to allow (contract 1.2), and what the user has allowed its application so far. */
-export interface RequestedAccess extends Checked {
+export interface RequestedAccess extends Checked, TokenLifetime, Pick<Instance, 'mayHold' | 'firstSeen'> {
   readonly user: Pick<Session['user'], 'name' | 'login' | 'hasPaymentPassword'>;
-  /** False for the maximum of live instances. */
-  readonly mayHold: boolean;
   /** Of the grant; 0 for none. */
   readonly revision: number;
-  /** Of a token that is issued now; a begun day counts as one left. */
-  readonly expiresAt: Date;
-  readonly daysLeft: number;
   /** The live authorization that Allow replaces; null for none. */
   readonly earlier:
     | (Pick<Grant, 'confirmedAt' | 'lastUsedOn'> & { readonly rights: readonly Right[] })
     | null;
   /** The rights of the application's other live connections that spend, which stay; null if too many to read. */
   readonly others: readonly (readonly Right[])[] | null;
-  /** True if no grant of this user and application was found, live or not. */
-  readonly firstSeen: boolean;
   readonly signOutToken: string;
 }
 

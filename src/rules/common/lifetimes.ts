@@ -47,6 +47,8 @@ export function tokenExpiresAt(issuedAt: Date): Date {
   return expiresAt;
 }
 
+export type TokenLifetime = Readonly<ReturnType<typeof tokenLifetimeFrom>>;
+
 /** The expiry of a token issued now, and its lifetime in days, rounded up. */
 export function tokenLifetimeFrom(now: Date) {
   const expiresAt = tokenExpiresAt(now);
