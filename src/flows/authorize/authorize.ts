@@ -50,9 +50,8 @@ export interface RequestedAccess extends Checked, TokenLifetime, Pick<Instance, 
 }
 
 /**
- * The authorization endpoint (contract 4.1): chooses the next page (contract 1.2), and is alone in that: pages only lead back to
- * the request. Only the pages after a decision are others' (`confirmPayment.ts`, `decide.ts`). Writes nothing.
- * @throws {OAuthError}
+ * The authorization endpoint (contract 4.1): chooses the next page (contract 1.2). Pages before a decision only lead back to the
+ * request. Writes nothing. @throws {OAuthError}
  */
 export async function authorize(
   context: Context,
