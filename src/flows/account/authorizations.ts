@@ -1,6 +1,6 @@
 import { expiresSoon, tokenExpiresAt } from '../../rules/common/lifetimes.ts';
 import { MAX_SHOWN_SCOPE_CHARACTERS } from '../../rules/common/limits.ts';
-import { grantedRights, hasSpendingRight } from '../../rules/scope/scope.ts';
+import { grantedRights, hasSpendingRight, type Right } from '../../rules/scope/scope.ts';
 import { UUID } from '../../secrets/tokens.ts';
 import {
   type AccountClient,
@@ -16,10 +16,27 @@ const MAX_AUTHORIZATIONS_SHOWN = 10;
 const MAX_APPLICATIONS_SHOWN = 20;
 
 /** A live authorization, as its user sees it. */
-export type LiveAuthorization = ReturnType<typeof authorizationOf>;
+export interface LiveAuthorization extends AccountGrant {
+  /** Its application is, so the rights can't be used now. */
+  readonly isBlocked: boolean;
+  readonly expiresAt: Date;
+  readonly expiresSoon: boolean;
+  readonly rights: readonly Right[];
+  /** The token of the form that ends it. */
+  readonly disconnectToken: string;
+}
 
 /** An application with access to the user's account. */
-export type AuthorizedClient = Awaited<ReturnType<typeof findAccountPage>>['applications'][number];
+export interface AuthorizedClient extends AccountClient {
+  readonly isBlocked: boolean;
+  /** The rights of each authorization that spends; null if too many to read. */
+  readonly spending: readonly (readonly Right[])[] | null;
+  readonly canSpend: boolean;
+  /** Those on this page: none if the application is not open. */
+  readonly authorizations: readonly LiveAuthorization[];
+  /** The token of the form that ends all of them. */
+  readonly disconnectAllToken: string;
+}
 
 /**
  * A part of the account page, of which each may be empty. `application`: the id of the only one that is open. `older`: an
@@ -60,14 +77,15 @@ export async function findAccountPage(context: Context, session: Session, part: 
   const from = Number(older) || 0;
   const next = from + MAX_APPLICATIONS_SHOWN;
   return {
-    applications: (isOpen ? named : named.slice(from, next)).map((client) => ({
-      ...client,
-      /** Those on this page: none if the application is not open. */
-      authorizations: fitting
-        .filter((one) => isOpen && one.clientId === client.clientId)
-        .map((grant) => authorizationOf(context, session, grant)),
-      disconnectAllToken: signForm(context, formOf('disconnect-all', session, client.clientId)),
-    })),
+    applications: (isOpen ? named : named.slice(from, next)).map(
+      (client): AuthorizedClient => ({
+        ...client,
+        authorizations: fitting
+          .filter((one) => isOpen && one.clientId === client.clientId)
+          .map((grant) => authorizationOf(context, session, grant)),
+        disconnectAllToken: signForm(context, formOf('disconnect-all', session, client.clientId)),
+      }),
+    ),
     all: clients.length,
     spending: clients.filter(({ canSpend }) => canSpend).length,
     isSearchable: !isOpen && clients.length >= MAX_APPLICATIONS_SHOWN,
@@ -75,7 +93,6 @@ export async function findAccountPage(context: Context, session: Session, part: 
   };
 }
 
-/** `spending`: the rights of each authorization that spends; null if too many to read. */
 function clientOf({ currency }: Context, client: AccountClient) {
   const { clientId, scopes } = client;
   const isBlocked = client.clientStatus === 'blocked';
@@ -84,10 +101,9 @@ function clientOf({ currency }: Context, client: AccountClient) {
   return { ...client, isBlocked, spending, canSpend: !isBlocked && spending?.length !== 0 };
 }
 
-function authorizationOf(context: Context, session: Session, grant: AccountGrant) {
+function authorizationOf(context: Context, session: Session, grant: AccountGrant): LiveAuthorization {
   const expiresAt = tokenExpiresAt(grant.tokenIssuedAt ?? grant.confirmedAt);
   return {
-    /** Its application is, so the rights can't be used now. */
     isBlocked: grant.clientStatus === 'blocked',
     expiresAt,
     expiresSoon: expiresSoon(expiresAt, grant.now),

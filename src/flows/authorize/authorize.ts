@@ -102,17 +102,21 @@ export async function loadRequestedAccess(
 ): Promise<RequestedAccess> {
   const { authorizationRequest, session } = pending;
   const { clientId } = authorizationRequest.client;
-  const { userId } = session.user;
+  const { userId, name, login, hasPaymentPassword } = session.user;
   const instance = { grantId: grantIdOf(pending), userId, clientId, maxInstances: context.maxInstances };
   const { grant, mayHold, firstSeen, others } = await findInstance(context.db, instance);
   const earlier = grant !== null && isLive(grantState(grant, grant.now)) ? grant : null;
   return {
     authorizationRequest,
-    user: session.user,
+    user: { name, login, hasPaymentPassword },
     mayHold,
     revision: grant?.revision ?? 0,
     ...tokenLifetimeFrom(session.now),
-    earlier: earlier && { ...earlier, rights: grantedRights(earlier, context.currency) },
+    earlier: earlier && {
+      confirmedAt: earlier.confirmedAt,
+      lastUsedOn: earlier.lastUsedOn,
+      rights: grantedRights(earlier, context.currency),
+    },
     others: others?.map((scope) => grantedRights({ clientId, scope }, context.currency)) ?? null,
     firstSeen,
     signOutToken: signOutToken(context, session),

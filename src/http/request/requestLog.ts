@@ -12,8 +12,16 @@ export class RequestLogger extends LogController {
   readonly #noteForwarded = onceAMinute((rule: string, { socket, server }: FastifyRequest) => {
     if (!this.#warned.has(rule)) server.log.warn({ sender: socket.remoteAddress }, rule);
     this.#warned.add(rule);
-    const unnamed = { method: '-', path: '-', status: 0, error: '-', ruleId: null, clientId: null };
-    server.refusals.note({ reference: FORWARDED_FOR_REFERENCE, rule, ...unnamed }, '');
+    const note = {
+      reference: FORWARDED_FOR_REFERENCE,
+      method: '-',
+      path: '-',
+      status: 0,
+      error: '-',
+      rule,
+      ruleId: null,
+    };
+    server.refusals.note({ ...note, clientId: null }, '');
   });
 
   constructor(trustsProxy: boolean) {

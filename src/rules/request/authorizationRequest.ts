@@ -63,10 +63,14 @@ export function parseAuthorizationRequest(
   const { rights, scope } = parseRequestedScope(askedScope, offer, client);
   const instanceName = parseInstanceName(parameters.get('instance_name'));
   const state = parameters.get('state') ?? null;
-  if (countStates(redirectUri) + (state === null ? 0 : 1) > 1) {
-    const message = 'redirect_uri has a state, so the request must have no other.';
-    throw new OAuthError('doubled_parameter', message, { parameter: 'state' });
-  }
+  if (countStates(redirectUri) + (state === null ? 0 : 1) > 1)
+    throw new OAuthError(
+      'doubled_parameter',
+      'redirect_uri has a state, so the request must have no other.',
+      {
+        parameter: 'state',
+      },
+    );
   const codeChallenge = parseCodeChallenge(parameters);
   if (client.oauth21 && codeChallenge === null)
     throw new OAuthError('needs_pkce', 'The parameter code_challenge is missing.', {
