@@ -31,7 +31,9 @@ type Step = SignInStep | (Checked & { readonly step: 'full' }) | ConsentStep;
 
 export interface ConsentStep extends RequestedAccess {
   readonly step: 'consent';
+  /** The token of the form with Allow and Reject. */
   readonly decisionToken: string;
+  /** True if Allow leads to the confirmation first. */
   readonly needsConfirmation: boolean;
 }
 

@@ -1,16 +1,25 @@
 import type { Caller } from '../../rules/common/caller.ts';
+import type { Right } from '../../rules/scope/scope.ts';
 import { emit } from '../../signals/events.ts';
 import type { Context } from '../common/context.ts';
 import { type Attempt, attemptPassword, type FailedAttempt } from '../signIn/passwordAttempts.ts';
-import { loadRequestedAccess } from './authorize.ts';
+import { loadRequestedAccess, type RequestedAccess } from './authorize.ts';
 import { type DecisionOutcome, needsConfirmation, writeDecision } from './decide.ts';
 import { granted, type PendingAuthorization, verifyDecision } from './decisionForms.ts';
 
 /** The page that asks for the payment password or leads to the provider: the access as decided, and the decision itself. */
-export type ConfirmStep = NonNullable<Awaited<ReturnType<typeof confirmStep>>>;
+export type ConfirmStep = RequestedAccess & {
+  /** The rights, with the sums that the user lowered. */
+  readonly granted: readonly Right[];
+  readonly decision: string;
+};
 
-/** @returns null if the decision is over, or the grant has changed since its page was shown; `granted`: with the lowered sums */
-export async function confirmStep(context: Context, pending: PendingAuthorization, decision?: string) {
+/** The confirmation of a decision. @returns null if it is over, or the grant has changed since its page was shown */
+export async function confirmStep(
+  context: Context,
+  pending: PendingAuthorization,
+  decision?: string,
+): Promise<ConfirmStep | null> {
   const pressed = verifyDecision(context, pending, decision);
   if (decision === undefined || pressed === null || !needsConfirmation(context, pending)) return null;
   const access = await loadRequestedAccess(context, pending);

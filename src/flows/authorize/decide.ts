@@ -4,7 +4,7 @@ import { CONFIRMATION_MS, CONSENT_FORM_MS, tokenLifetimeFrom } from '../../rules
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { answerLocation, hasOwnScheme } from '../../rules/request/redirectUri.ts';
 import { limitsAmong, rightData } from '../../rules/scope/rightData.ts';
-import { hasSpendingRight } from '../../rules/scope/scope.ts';
+import { hasSpendingRight, type Right } from '../../rules/scope/scope.ts';
 import { type LoweringProblem, lowerLimits } from '../../rules/spending/lowering.ts';
 import { worstCase } from '../../rules/spending/worstCase.ts';
 import { s256, sha256 } from '../../secrets/digest.ts';
@@ -115,18 +115,30 @@ export async function writeDecision(
   return { outcome: verdict === 'ended' ? 'stale' : verdict };
 }
 
-export type Receipt = NonNullable<Awaited<ReturnType<typeof findReceipt>>>;
+/** What came of a decision. */
+export interface Receipt extends ReturnType<typeof tokenLifetimeFrom> {
+  readonly choice: Choice;
+  readonly rights: readonly Right[];
+  /** Where the application gets its answer (contract 4.1); null if the code is used or expired. */
+  readonly location: string | null;
+  /** False if nothing is left of what was allowed. */
+  readonly isLive: boolean;
+}
 
 /**
- * Finds what came of a decision. @returns null if it was not carried out, or another took its place; `location`: where the application
- * gets its answer (contract 4.1), null if the code is used or expired; `isLive`: something is left of what was allowed
+ * Finds what came of a decision.
+ * @returns null if it was not carried out, or another took its place
  */
-export async function findReceipt(context: Context, pending: PendingAuthorization, decision?: string) {
+export async function findReceipt(
+  context: Context,
+  pending: PendingAuthorization,
+  decision?: string,
+): Promise<Receipt | null> {
   const { authorizationRequest, session } = pending;
   const until = tokenLifetimeFrom(session.now);
   if (forms.readDecision(context, pending, decision, 'reject') !== null) {
     const location = locationOf(context, authorizationRequest, 'reject', '');
-    return { choice: 'reject', rights: [], location, isLive: true, ...until } as const;
+    return { choice: 'reject', rights: [], location, isLive: true, ...until };
   }
   const pressed = forms.readDecision(context, pending, decision, 'allow');
   if (pressed === null) return null;
@@ -138,13 +150,7 @@ export async function findReceipt(context: Context, pending: PendingAuthorizatio
   const location = decided.isUsable ? locationOf(context, authorizationRequest, 'allow', code) : null;
   // In other words than the user's decision had, they would be told wrongly.
   const isAsSaid = pressed.textDigest === textDigestOf(context, authorizationRequest);
-  return {
-    choice: 'allow',
-    rights: isAsSaid ? rights : [],
-    location,
-    isLive: decided.isLive,
-    ...until,
-  } as const;
+  return { choice: 'allow', rights: isAsSaid ? rights : [], location, isLive: decided.isLive, ...until };
 }
 
 function locationOf({ baseUrl }: Context, request: AuthorizationRequest, choice: Choice, code: string) {

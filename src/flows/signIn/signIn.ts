@@ -36,15 +36,21 @@ export async function signIn(context: Context, sent: SubmittedSignIn, cookies: S
   return { outcome: 'signed_in', deviceCookie, ...opened } as const;
 }
 
-export type SignInStep = ReturnType<typeof signInStep>;
+/** The sign-in page before a request or, if that is null, before the account page. */
+export interface SignInStep {
+  readonly step: 'sign-in';
+  readonly authorizationRequest: AuthorizationRequest | null;
+  readonly formToken: string;
+  /** The pre-login cookie to set; null if the browser has one. */
+  readonly newCookie: string | null;
+}
 
-/** The sign-in page before a request or, if that is null, before the account page. `newCookie`: null if the browser has one. */
 export function signInStep(
   context: Context,
   authorizationRequest: AuthorizationRequest | null,
   preLoginCookie: string | null,
-) {
+): SignInStep {
   const { owner, newCookie } = preLoginSession(context, preLoginCookie);
   const form = formOf('sign-in', owner, authorizationRequest?.canonicalQuery ?? null);
-  return { step: 'sign-in', authorizationRequest, formToken: signForm(context, form), newCookie } as const;
+  return { step: 'sign-in', authorizationRequest, formToken: signForm(context, form), newCookie };
 }

@@ -1,19 +1,50 @@
 import { tokenExpiresAt } from '../../rules/common/lifetimes.ts';
 import type { Credentials } from '../../rules/request/clientCredentials.ts';
-import { limitsAmong, moneySources, rightData } from '../../rules/scope/rightData.ts';
+import { limitsAmong, moneySources, type RightJson, rightData } from '../../rules/scope/rightData.ts';
+import type { MoneySource } from '../../rules/scope/rights.ts';
 import { grantedRights } from '../../rules/scope/scope.ts';
 import { sha256 } from '../../secrets/digest.ts';
 import { parseToken } from '../../secrets/tokens.ts';
 import { findToken } from '../../store/token/introspection.ts';
 import type { Context } from '../common/context.ts';
 
+/** The answer about a token (RFC 7662 section 2.2), by its members' names in JSON. */
+type Introspection = { readonly active: false } | ActiveToken;
+
+interface ActiveToken {
+  readonly active: true;
+  /** As granted: the requested one byte for byte, unless it was completed or its sums were lowered. */
+  readonly scope: string;
+  readonly client_id: string;
+  /** The user's login; `sub` is the user's id. */
+  readonly username: string;
+  readonly sub: string;
+  /** The user's id in another system; omitted for none. */
+  readonly external_id?: string;
+  /** The same for each authorization of this user, client and instance name: budgets are counted by it. */
+  readonly grant_id: string;
+  readonly token_type: 'bearer';
+  readonly instance_name?: string;
+  /** Seconds since 1970, like `exp`. */
+  readonly iat: number;
+  readonly exp: number;
+  /** The token's rights, ready parsed: a target in `scope` may resemble a right. */
+  readonly rights: readonly RightJson[];
+  readonly payment_limits: readonly RightJson[];
+  readonly money_sources: readonly MoneySource[];
+}
+
 const INACTIVE = { active: false } as const;
 
 /**
- * The answer about a token (RFC 7662 section 2.2): an unknown token, an expired and a revoked one get the same.
+ * A token's rights (RFC 7662 section 2.2): an unknown token, an expired and a revoked one get the same answer.
  * @returns `known` for a caller that is not an active resource server with its right secret: whether it is registered
  */
-export async function introspect(context: Context, { id, secret }: Credentials, accessToken: string) {
+export async function introspect(
+  context: Context,
+  { id, secret }: Credentials,
+  accessToken: string,
+): Promise<Introspection | { readonly known: boolean | null }> {
   const { grantId, hash } = parseToken('token', accessToken);
   const lookup = { resourceId: id, secretHash: sha256(secret ?? ''), grantId, tokenHash: hash };
   const { authenticated, known, token } = await findToken(context.db, lookup);
@@ -25,20 +56,16 @@ export async function introspect(context: Context, { id, secret }: Credentials, 
   const rights = rightData(granted);
   return {
     active: true,
-    /** As granted: the requested one byte for byte, unless it was completed or its sums were lowered. */
     scope: token.scope,
     client_id: token.clientId,
     username: token.login,
     sub: token.userId,
-    /** The user's id in another system. */
     ...(token.externalId === null ? {} : { external_id: token.externalId }),
-    /** The same for each authorization of this user, client and instance name: budgets are counted by it. */
     grant_id: token.grantId,
     token_type: 'bearer',
     ...(token.instanceName === null ? {} : { instance_name: token.instanceName }),
     iat: secondsSince1970(token.tokenIssuedAt),
     exp: secondsSince1970(expiresAt),
-    /** Ready parsed: a target in `scope` may resemble a right. */
     rights,
     payment_limits: limitsAmong(rights),
     money_sources: moneySources(granted),
