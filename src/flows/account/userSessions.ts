@@ -26,11 +26,10 @@ export async function endSession(
   session: Session,
   { sessionId, formToken }: { readonly sessionId: string | null; readonly formToken: string | undefined },
   request: RequestMeta,
-): Promise<{ readonly outcome: 'ended' | 'stale' }> {
+): Promise<'ended' | 'stale'> {
   // The token binds this id, so only a session listed on the page fits.
-  if (verifyForm(context, formToken, formOf('end-sessions', session, sessionId)) === null)
-    return { outcome: 'stale' };
+  if (verifyForm(context, formToken, formOf('end-sessions', session, sessionId)) === null) return 'stale';
   const { user, sessionHash } = session;
   await deleteOtherSessions(context.db, { userId: user.userId, sessionHash, sessionId, ...request });
-  return { outcome: 'ended' };
+  return 'ended';
 }

@@ -9,7 +9,6 @@ import { granted, type PendingAuthorization, verifyDecision } from './decisionFo
 
 /** The page that asks for the payment password or leads to the provider: the access as decided, and the decision itself. */
 export type ConfirmStep = RequestedAccess & {
-  readonly step: 'confirm';
   /** The rights, with the sums that the user lowered. */
   readonly granted: readonly Right[];
   readonly decision: string;
@@ -26,7 +25,7 @@ export async function confirmStep(
   const access = await loadRequestedAccess(context, pending);
   if (access.revision !== pressed.revision) return null;
   const { rights } = granted(pending.authorizationRequest, pressed.sums);
-  return { step: 'confirm', ...access, granted: rights, decision };
+  return { ...access, granted: rights, decision };
 }
 
 /** False: the provider confirms instead, while `SIGN_IN_PAYMENT_ACR` is set. */

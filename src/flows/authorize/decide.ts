@@ -21,7 +21,7 @@ import * as forms from './decisionForms.ts';
 
 const NOT_POSSIBLE = 'This authorization is not possible any more.';
 
-export interface SentDecision {
+interface SentDecision {
   readonly choice: Choice;
   readonly decisionToken: string | undefined;
   /** The fields of the limits, by the index of their rights in the scope. */
@@ -97,8 +97,9 @@ export async function writeDecision(
 ): Promise<DecisionOutcome> {
   const { authorizationRequest } = pending;
   const code = codeOf(context, pending, pressed);
-  const decision = { proof, caller, ...decisionOf(context, pending, pressed, code) };
+  const decision = { proof, ...caller, ...decisionOf(context, pending, pressed, code) };
   const verdict = await (pressed.choice === 'allow' ? approveGrant : rejectGrant)(context.db, decision);
+  if (verdict === 'too_many') emit('throttle', 'decisions');
   // One that came after Reject confirmed nothing.
   if (proof !== null) emit('paymentConfirmation', verdict === 'written' ? 'confirmed' : 'stale');
   // The page of a password may not lead to the application, and one with a scheme of its own may not open at all.

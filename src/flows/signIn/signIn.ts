@@ -7,7 +7,7 @@ import { formOf, signForm, verifyForm } from '../common/signedForm.ts';
 import { attemptPassword } from './passwordAttempts.ts';
 import { openSession, preLoginSession, type SentCookies } from './session.ts';
 
-export interface SubmittedSignIn {
+interface SubmittedSignIn {
   readonly formToken: string | undefined;
   /** The request to continue after signing in; null for the account page. */
   readonly authorizationRequest: AuthorizationRequest | null;

@@ -11,7 +11,7 @@ export interface PageKind {
   readonly ownValues?: readonly string[];
   /** It has a password field, for which it gets the script. */
   asksForPassword?(fields: object): boolean;
-  /** The answer to its form is a redirect to the application, to which browsers apply `form-action`, too. */
+  /** The answer to its form is a redirect to the application, which `form-action` would block. */
   readonly leadsToApplication?: boolean;
 }
 

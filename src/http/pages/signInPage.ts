@@ -14,7 +14,7 @@ import type { AnsweredForm, Page } from './page.ts';
 import { showPage } from './views.ts';
 
 interface Fields extends AnsweredForm {
-  /** The canonical query of the request to continue after signing in; null for the account page. */
+  /** The canonical query of the request to continue; null for the account page. */
   readonly request: string | null;
   readonly formToken: string;
   readonly client: ReturnType<typeof describeClient> | null;

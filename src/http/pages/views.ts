@@ -138,8 +138,6 @@ export function pageHeaders(
     'content-type': 'text/html; charset=utf-8',
     'content-language': language.tag,
     'cache-control': 'no-store',
-    // Browsers also apply form-action to the redirect after a post: it would block the redirect to the application. The other
-    // pages post only to us.
     'content-security-policy': page.leadsToApplication ? policy : `${policy}; form-action 'self'`,
     // With no-referrer browsers would post our own forms with `Origin: null`.
     'referrer-policy': 'same-origin',

@@ -35,6 +35,6 @@ export function formatPhoneNumber(text: string): string | null {
 }
 
 /** An account number in groups of four, the last one shorter; other text as one group. */
-export function digitGroups(text: string): string[] {
+function digitGroups(text: string): string[] {
   return LONG_NUMBER.test(text) ? (text.match(/.{1,4}/g) ?? []) : [text];
 }

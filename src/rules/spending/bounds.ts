@@ -3,7 +3,7 @@ import { kindOf, LIFTABLE, type RightKinds } from '../scope/rights.ts';
 import { hasSpendingRight, type Right } from '../scope/scope.ts';
 
 /** An act that an application can never do, or can't do because it didn't request it. */
-export type WithheldAct =
+type WithheldAct =
   /** By its limits, or because no right spends. */
   | 'spend_more'
   | 'spend'

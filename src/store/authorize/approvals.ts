@@ -3,7 +3,6 @@ import { emit } from '../../signals/events.ts';
 import {
   CALLER_FROM_COLUMNS,
   CALLER_INPUT_COLUMNS,
-  CALLER_INPUT_VALUES,
   EVENT_GRANT,
   insertEventsSql,
 } from '../common/auditEvents.ts';
@@ -15,7 +14,6 @@ import { batchedDecidingStatement, momentOf } from '../database/deadline.ts';
 
 /** An approval of exactly the consent page's contents. */
 export interface Approval extends Decision {
-  /** The client's revision on the page. */
   readonly clientRevision: number;
   /** The grant's revision on the page; 0 if there was no grant yet. */
   readonly revision: number;
@@ -24,9 +22,7 @@ export interface Approval extends Decision {
   readonly redirectUri: string;
   readonly codeLifetimeSeconds: number;
   readonly codeChallenge: string | null;
-  /** The user's maximum of live grants for this application. */
   readonly maxInstances: number;
-  /** Spending is confirmed even by a user without a payment password. */
   readonly confirmsPayments: boolean;
   readonly proof: Proof;
 }
@@ -42,7 +38,6 @@ export type Proof =
 type ApprovalVerdict =
   /** Its code exists, now or since an earlier submission of the same form, and can be exchanged. */
   | 'written'
-  /** The client or the user is blocked. */
   | 'blocked'
   /** Reject on the same page came first. */
   | 'rejected'
@@ -81,7 +76,6 @@ const DETAIL = `case when asked_scope is not null or confirmed_by is not null th
 const approve = batchedDecidingStatement<ApprovalResult, Approval>('grant-approve', ({ userId }) => userId, {
   confirming_hash: ({ proof }) => (proof?.by === 'payment_password' ? proof.hash : null),
   confirming_id: ({ proof }) => (proof?.by === 'provider' ? proof.sub : null),
-  ...CALLER_INPUT_VALUES,
 })`
 with requests as materialized (
   select * from @input(
@@ -168,7 +162,6 @@ export async function approveGrant(pool: pg.Pool, approval: Approval): Promise<A
   const again = first.verdict === 'changed_since_read';
   const { verdict, written, annulled } = again ? await approve(pool, approval) : first;
   if (written) emit('decision', 'approved');
-  if (verdict === 'too_many') emit('throttle', 'decisions');
   if (annulled) emit('grantEnd', 'approval');
   return verdict === 'changed_since_read' ? 'stale' : verdict;
 }

@@ -1,4 +1,3 @@
-import type { Caller } from '../../rules/common/caller.ts';
 import { emit } from '../../signals/events.ts';
 import { CALLER_FROM_PARAMETERS, insertEventsSql } from '../common/auditEvents.ts';
 import { COUNT_DECISION, type Decision, type DecisionVerdict, MAY_DECIDE } from '../common/decisions.ts';
@@ -6,15 +5,13 @@ import { SESSION_IS_VALID } from '../common/sessions.ts';
 import type { Database } from '../database/database.ts';
 import { decidingStatement, momentOf } from '../database/deadline.ts';
 
-export interface Rejection extends Decision {
+interface Rejection extends Decision {
   /** When neither the page nor a decision signed on it is valid any more. */
   readonly keptUntil: Date;
 }
 
 // A page is kept until no Allow of it can come. Each rejection deletes two expired pages, so that the table stays small.
-const reject = decidingStatement<Rejection & Caller, { verdict: RejectionVerdict; noted: boolean }>(
-  'grant-reject',
-)`
+const reject = decidingStatement<Rejection, { verdict: RejectionVerdict; noted: boolean }>('grant-reject')`
 with earlier as materialized (
   select answer_to(@page, @grantId, @codeHash) as answer
 ), session as materialized (
@@ -71,8 +68,7 @@ type RejectionVerdict =
 
 /** Records a rejection, once. It changes no grant. @throws {OverloadedError} */
 export async function rejectGrant(db: Database, rejection: Rejection): Promise<RejectionVerdict> {
-  const { verdict, noted } = await reject(db, { ...rejection, ...rejection.caller });
+  const { verdict, noted } = await reject(db, rejection);
   if (noted) emit('decision', 'rejected');
-  if (verdict === 'too_many') emit('throttle', 'decisions');
   return verdict;
 }

@@ -7,7 +7,9 @@ import { write } from '../database/query.ts';
 import type { Grant } from './grants.ts';
 
 /** Stored for every decision, Allow or Reject. */
-export interface Decision extends Pick<Grant, 'grantId' | 'userId' | 'clientId' | 'instanceName' | 'scope'> {
+export interface Decision
+  extends Caller,
+    Pick<Grant, 'grantId' | 'userId' | 'clientId' | 'instanceName' | 'scope'> {
   /** The limits of the scope, as JSON: for the audit trail, independent of later rules. */
   readonly limits: string;
   /** The hash of the code for Allow. */
@@ -15,7 +17,6 @@ export interface Decision extends Pick<Grant, 'grantId' | 'userId' | 'clientId' 
   readonly sessionHash: Digest;
   /** Identifies the consent page: it is answered once. */
   readonly page: Digest;
-  readonly caller: Caller;
 }
 
 /** Verdicts on either decision: the session is over, the user has decided too often in a short time. */
