@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import {
   type AnyOperation,
@@ -11,15 +11,11 @@ import { type Row, toSnakeCase } from '../operations/snakeCase.ts';
 import { optionNamed, type Shell, withOptionNames } from './shell.ts';
 import { withStore } from './withStore.ts';
 
-/** Commands as typed, such as `client show <id>`. */
-export type CommandTable = Readonly<Record<string, CommandRow>>;
-
-/** A command's help and action. */
 export interface CommandRow {
   readonly summary: string;
   readonly options?: readonly Option[];
   /** None for the program's own commands. */
-  readonly operations?: readonly AnyOperation[];
+  readonly operation?: AnyOperation;
   readonly run: (shell: Shell, options: Options, args: Arguments) => Promise<void>;
 }
 
@@ -29,29 +25,6 @@ export type Options = Readonly<Record<string, any>>;
 
 /** As given; undefined for an omitted optional one. */
 export type Arguments = readonly (string | undefined)[];
-
-/** @param groups summaries of the groups of commands, such as `client secret` */
-export function addCommands(
-  program: Command,
-  table: CommandTable,
-  groups: Readonly<Record<string, string>>,
-  shell: Shell,
-): void {
-  const added = new Map([['', program]]);
-  const add = (path: string, args = ''): Command => {
-    const [, group = '', name = path] = /^(.*) (.*)$/.exec(path) ?? [];
-    const parent = added.get(group) ?? add(group).description(groups[group] ?? '');
-    const command = parent.command(`${name}${args}`);
-    added.set(path, command);
-    return command;
-  };
-  for (const [usage, { summary, options = [], run }] of Object.entries(table)) {
-    const [, path = usage, args] = /^(.*?)( [<[].*)?$/.exec(usage) ?? [];
-    const command = add(path, args).description(summary);
-    command.action((...given) => run(shell, given.at(-2), given.slice(0, -2)));
-    for (const option of options) command.addOption(option);
-  }
-}
 
 /** Texts, options and prompts of a command, added to its operation's schemas. */
 export interface CommandSettings<
@@ -97,9 +70,10 @@ export function operationCommand<Input extends z.ZodObject, Output extends z.Zod
   const names: (keyof z.output<Input> & string)[] = Object.keys(operation.input.shape);
   const named = names.splice(0, usage.match(/[<[]/g)?.length ?? 0);
   const fields = names.map((name) => {
-    const derived = optionOf(operation.input, name);
+    const schema = operation.input.shape[name] as z.ZodType;
+    const derived = optionOf(name, schema);
     const own = settings.options?.[name]?.(derived);
-    return { name, derived, options: own ?? [derived, ...negationOf(operation.input, name, derived)] };
+    return { name, derived, options: own ?? [derived, ...negationOf(name, schema, derived)] };
   });
   const options = fields.flatMap((field) => field.options);
   const [, argument] = /\[(.+)\]/.exec(usage) ?? [];
@@ -108,7 +82,7 @@ export function operationCommand<Input extends z.ZodObject, Output extends z.Zod
   const yes = operation.effect === 'destroys' ? [new Option('--yes', 'do not ask for confirmation')] : [];
   return {
     summary: settings.summary ?? operation.summary,
-    operations: [operation],
+    operation,
     options: [...options, ...yes],
     async run(shell, given, args) {
       const values = [
@@ -122,8 +96,7 @@ export function operationCommand<Input extends z.ZodObject, Output extends z.Zod
   };
 }
 
-export function optionOf({ shape }: z.ZodObject, name: string): Option {
-  const schema = shape[name] as z.ZodType;
+export function optionOf(name: string, schema: z.ZodType): Option {
   const derived = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   const { type, title, description, default: preset } = derived;
   const flag = optionNamed(toSnakeCase(name));
@@ -141,8 +114,8 @@ export function optionOf({ shape }: z.ZodObject, name: string): Option {
 }
 
 /** The other direction of a stored flag, which a change without it leaves; `force` is of one call. */
-function negationOf({ shape }: z.ZodObject, name: string, { long, required }: Option): readonly Option[] {
-  const hasDefault = z.safeParse(shape[name] as z.ZodType, undefined).success;
+function negationOf(name: string, schema: z.ZodType, { long, required }: Option): readonly Option[] {
+  const hasDefault = z.safeParse(schema, undefined).success;
   if (required || hasDefault || name === 'force') return [];
   return [new Option(`${long}`.replace('--', '--no-'), `the opposite of \`${long}\``)];
 }

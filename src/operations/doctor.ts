@@ -1,6 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
 import type pg from 'pg';
-import { z } from 'zod';
 import { redirectUriDoubt } from '../rules/request/redirectUri.ts';
 import { countForeignHashes } from '../store/account/passwords.ts';
 import { findClients } from '../store/common/clients.ts';
@@ -9,70 +8,31 @@ import { hostsByPool, transaction } from '../store/database/database.ts';
 import { findOperators } from '../store/operate/operators.ts';
 import { findTrailFacts, MIN_MONTHS_AHEAD, ownsTables } from '../store/schema/auditPartitions.ts';
 import { type DatabaseFacts, findDatabaseFacts, findOtherCollation } from '../store/schema/health.ts';
-import { findBroken, uncheckedFinding } from '../store/schema/invariants.ts';
+import { type Finding, findBroken, type Verdict, verdictOnUnread } from '../store/schema/invariants.ts';
 import { schemaState } from '../store/schema/schemaState.ts';
 import { findDeviations, findExcessPrivileges, findGrantees } from '../store/schema/serverRole.ts';
 import { FORWARDED_FOR_REFERENCE } from '../watch/refusals.ts';
-import { intUpTo } from './fields.ts';
-import { operation } from './operation.ts';
-
-const FINDING = z.object({
-  check: z.string().describe('one word'),
-  level: z
-    .enum(['ok', 'advice', 'error'])
-    .describe('advice: can be improved; error: Assent can’t serve, or not safely'),
-  text: z.string(),
-  remedy: z.string().nullable().describe('what to do; null when all is well'),
-});
-
-export type Finding = z.output<typeof FINDING>;
-
-type Verdict = Omit<Finding, 'check'>;
 
 export const ok = (text: string): Verdict => ({ level: 'ok', text, remedy: null });
 export const advice = (text: string, remedy: string): Verdict => ({ level: 'advice', text, remedy });
 export const wrong = (text: string, remedy: string): Verdict => ({ level: 'error', text, remedy });
 
-export const checkDatabase = operation({
-  summary: 'check the database as a server sees it',
-  input: z.strictObject({
-    references: z
-      .array(z.string())
-      .optional()
-      .describe('of two requests that the server refused, one with a forged address'),
-  }),
-  output: z.array(FINDING),
-  effect: 'reads',
-  async run({ db }, { references = [] }) {
-    const facts = { ...(await transaction(db, findDatabaseFacts)), references };
-    return [{ check: 'database', ...ok('PostgreSQL answers') }, ...(await runChecks(facts, db))];
-  },
-});
+export const findingsOf = (check: string, verdicts: readonly Verdict[]): Finding[] =>
+  verdicts.map((verdict) => ({ check, ...verdict }));
 
-export const checkInvariants = operation({
-  summary: 'check the invariants of the schema and of all rows; reads whole tables while servers run',
-  input: z.strictObject({
-    patience: intUpTo(99_999, 'seconds').default(60).describe('time limit of each statement'),
-  }),
-  output: z.array(FINDING),
-  effect: 'reads',
-  async run({ db }, { patience }) {
-    const { version, known, text, remedy } = await schemaState(db);
-    if (version !== known) return [{ check: 'schema', ...wrong(text, remedy) }];
-    const privileges = await judgePrivileges(db).catch((error) => [verdictOf(uncheckedFinding(error))]);
-    const broken = await findBroken(db, patience);
-    return [
-      ...privileges.map((verdict) => ({ check: 'privileges', ...verdict })),
-      ...broken.map(({ check, ...answer }) => ({ check, ...verdictOf(answer) })),
-    ];
-  },
-});
+/** Checks the database as a server sees it. @param references of two refused requests, one with a forged address */
+export async function checkDatabase(pool: pg.Pool, references: readonly string[] = []): Promise<Finding[]> {
+  const facts = { ...(await transaction(pool, findDatabaseFacts)), references };
+  return [...findingsOf('database', [ok('PostgreSQL answers')]), ...(await runChecks(facts, pool))];
+}
 
-const verdictOf = ({ level, finding: text, remedy }: ReturnType<typeof uncheckedFinding>) => ({
-  level,
-  text,
-  remedy,
-});
+/** Checks the schema and all rows: reads whole tables while servers run. @param patience seconds, of each statement */
+export async function checkInvariants(pool: pg.Pool, patience: number): Promise<Finding[]> {
+  const { version, known, text, remedy } = await schemaState(pool);
+  if (version !== known) return findingsOf('schema', [wrong(text, remedy)]);
+  const privileges = await judgePrivileges(pool).catch((error) => [verdictOnUnread(error)]);
+  return [...findingsOf('privileges', privileges), ...(await findBroken(pool, patience))];
+}
 
 /** A check that fails, such as on an unreadable table, is a finding: the others still run. */
 async function runChecks(facts: Facts, pool: pg.Pool): Promise<Finding[]> {
@@ -81,7 +41,7 @@ async function runChecks(facts: Facts, pool: pg.Pool): Promise<Finding[]> {
     const verdicts = await judge(facts, pool).catch(({ message }: Error) =>
       wrong(`this can't be checked: ${message}`, 'run assent migrate --server-role for this role'),
     );
-    findings.push(...[verdicts].flat().map((verdict) => ({ check, ...verdict })));
+    findings.push(...findingsOf(check, [verdicts].flat()));
     if (check === 'schema' && findings.at(-1)?.level === 'error') break; // later checks read its tables
   }
   return findings;
