@@ -115,7 +115,7 @@ export const revoke = operation({
   async run(context, { trail, hashes, ...input }) {
     if (input.grantId !== undefined) {
       await requireGrant(context.db, input.grantId);
-      return { ...input, revoked: await revokePages(context, [[{ id: input.grantId }]]) };
+      return { ...input, revoked: await revokePages(context, [[input.grantId]]) };
     }
     const file = trail ?? hashes;
     if (file !== undefined) {
@@ -128,7 +128,7 @@ export const revoke = operation({
         context.warn(`lines that can't be read: ${unreadable} in ${name}; they are ignored`);
       if (read === 0) context.warn(`${name} has nothing that ends an authorization`);
       await context.confirm(async () => lossFrom({ grants: ids.length, people }));
-      const revoked = await revokePages(context, [ids.map((id) => ({ id }))]);
+      const revoked = await revokePages(context, [ids]);
       return { ...input, [trail ? 'trail' : 'hashes']: name, revoked };
     }
     const which = await filterOf(context.db, input);
@@ -213,11 +213,11 @@ export function revokeMatching(context: Revoker, filter: store.GrantFilter): Pro
 }
 
 /** Revokes grants in the order of their keys, each batch in its own transaction, so it can be interrupted. */
-async function revokePages({ db, operator, progress }: Revoker, pages: RowPages<{ id: string }>) {
+async function revokePages({ db, operator, progress }: Revoker, pages: RowPages<string>) {
   let revoked = 0;
   for await (const page of pages) {
     for (let from = 0; from < page.length; from += MAX_GRANTS_A_STATEMENT) {
-      const grantIds = page.slice(from, from + MAX_GRANTS_A_STATEMENT).map(({ id }) => id);
+      const grantIds = page.slice(from, from + MAX_GRANTS_A_STATEMENT);
       const decideBy = performance.now() + REQUEST_DEADLINE_MS;
       revoked += (await revokeGrants(db, { grantIds, operator, decideBy })).revoked;
       await progress(revoked);
