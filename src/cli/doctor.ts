@@ -135,7 +135,6 @@ async function examineAddress({ baseUrl, trustProxy }: Config) {
   return { findings, references };
 }
 
-/** Requests something as a stranger, without following a redirect. */
 const ask = (url: string, headers = {}) =>
   fetch(url, { headers, signal: AbortSignal.timeout(ADDRESS_TIMEOUT_MS), redirect: 'error' });
 

@@ -55,7 +55,6 @@ type SettingsOf<Any> =
     ? CommandSettings<Input, Output, Result>
     : never;
 
-/** What commands have beside their operation's schemas. */
 const SETTINGS: { readonly [Usage in keyof typeof OPERATIONS]?: SettingsOf<(typeof OPERATIONS)[Usage]> } = {
   maintain: {
     anySchema: true,
