@@ -11,7 +11,9 @@ import { findClient } from '../store/common/clients.ts';
 import type { Grant } from '../store/common/grants.ts';
 import { findUser } from '../store/common/users.ts';
 import * as store from '../store/operate/liveGrants.ts';
+import { REGISTRATION_STATEMENTS } from '../store/operate/registered.ts';
 import { MAX_GRANTS_A_STATEMENT, revokeGrants } from '../store/token/revocations.ts';
+import { runAudited } from './audit.ts';
 import { cursorField, ID, LIMIT, LOGIN, text, timeThat } from './fields.ts';
 import {
   ensureFound,
@@ -132,8 +134,8 @@ export const revoke = operation({
       return { ...input, [trail ? 'trail' : 'hashes']: name, revoked };
     }
     const which = await filterOf(context.db, input);
-    await context.confirm(() => describeLoss(context.db, which));
-    return { ...input, revoked: await revokeMatching(context, which) };
+    await context.confirm(async () => lossFrom(await store.countLiveGrants(context.db, which)));
+    return { ...input, revoked: await revokePages(context, store.findLiveGrants(context.db, which)) };
   },
 });
 
@@ -195,25 +197,37 @@ async function filterOf(db: pg.Pool, { login, ...rest }: store.GrantFilter & { l
   return { ...rest, userId: user?.userId };
 }
 
-/** @param deed precedes the revocation of the live grants, as `delete … and ` */
-export async function describeLoss(db: pg.Pool, filter: store.GrantFilter, deed = ''): Promise<Loss> {
-  return lossFrom(await store.countLiveGrants(db, filter), deed);
+/**
+ * Deletes a user or an application, and revokes what they have; `block` comes first, so that no new authorization appears.
+ * @param deed precedes the revocation, as `delete … and `
+ */
+export async function removeWithGrants(
+  context: OperationContext,
+  kind: 'client' | 'user',
+  id: string,
+  deed: string,
+  block: () => Promise<unknown>,
+  detail: object | null = null,
+) {
+  const { db, operator, confirm } = context;
+  const its = { [`${kind}Id`]: id };
+  await confirm(async () => lossFrom(await store.countLiveGrants(db, its), deed));
+  await block();
+  const revoked = await revokePages(context, store.findLiveGrants(db, its));
+  const act = { kind: `${kind}_deleted`, operator, ...its, detail } as const;
+  await runAudited(db, act, (connection) => REGISTRATION_STATEMENTS[kind].remove(connection, { id }));
+  return { status: 'deleted' as const, revoked };
 }
 
+/** @param deed precedes the revocation, as `delete … and ` */
 function lossFrom({ grants, people }: { readonly grants: number; readonly people: number }, deed = ''): Loss {
   const counted = `${grants} ${grants === 1 ? 'authorization' : 'authorizations'}`;
   const of = people > 1 ? ` of ${people} people` : '';
   return { deed: `${deed}revoke ${counted}${of}`, count: deed === '' ? grants : 1 };
 }
 
-type Revoker = Pick<OperationContext, 'db' | 'operator' | 'progress'>;
-
-export function revokeMatching(context: Revoker, filter: store.GrantFilter): Promise<number> {
-  return revokePages(context, store.findLiveGrants(context.db, filter));
-}
-
 /** Revokes grants in the order of their keys, each batch in its own transaction, so it can be interrupted. */
-async function revokePages({ db, operator, progress }: Revoker, pages: RowPages<string>) {
+async function revokePages({ db, operator, progress }: OperationContext, pages: RowPages<string>) {
   let revoked = 0;
   for await (const page of pages) {
     for (let from = 0; from < page.length; from += MAX_GRANTS_A_STATEMENT) {
