@@ -1,12 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
-import {
-  type AnyOperation,
-  type Operation,
-  type OperationContext,
-  type RowPages,
-  readInput,
-} from '../operations/operation.ts';
+import { type AnyOperation, type OperationContext, readInput } from '../operations/operation.ts';
 import { type Row, toSnakeCase } from '../operations/snakeCase.ts';
 import { optionNamed, type Shell, withOptionNames } from './shell.ts';
 import { withStore } from './withStore.ts';
@@ -49,25 +43,25 @@ export interface CommandSettings<
 }
 
 /** Turns an operation into a command. Its first input fields are arguments, as many as the usage has, the others options. */
-export function operationCommand<Input extends z.ZodObject, Output extends z.ZodType, Result>(
+export function operationCommand(
   usage: string,
-  operation: Operation<Input, Output, Result>,
-  settings: CommandSettings<Input, Output, Result> = {},
+  operation: AnyOperation,
+  settings: CommandSettings = {},
 ): CommandRow {
   const { says, line, none = '', view } = settings;
   const effect = settings.anySchema ? null : operation.effect;
-  const show = async (shell: Shell, context: OperationContext, input: z.output<Input>) => {
+  const show = async (shell: Shell, context: OperationContext, input: Row) => {
     const result = await operation.run(context, input);
     const wordsModule = view && !shell.inJson ? await import('./words.ts') : null;
     const inWords = await wordsModule?.inWordsOf(shell, context.db);
     const shown = (thing: unknown) => {
-      const document = operation.output.parse(thing);
-      return view && inWords ? inWords(view(document, thing as Row)) : (document as object);
+      const document = operation.output.parse(thing) as object;
+      return view && inWords ? inWords(view(document, thing as Row)) : document;
     };
     if (!operation.isList) return shell.printOne(shown(result), says?.(result, input));
-    return shell.printList(result as RowPages<unknown>, shown, none, line);
+    return shell.printList(result, shown, none, line);
   };
-  const names: (keyof z.output<Input> & string)[] = Object.keys(operation.input.shape);
+  const names = Object.keys(operation.input.shape);
   const named = names.splice(0, usage.match(/[<[]/g)?.length ?? 0);
   const fields = names.map((name) => {
     const schema = operation.input.shape[name] as z.ZodType;

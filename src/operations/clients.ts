@@ -98,7 +98,7 @@ export const create = operation({
       if (logo !== null) await writeLogo(db, clientId, logo);
       await recordAct(db, { kind: 'client_created', operator, clientId, detail });
       const newSecret =
-        verified && (await makeSecret(db, 'client', clientId, { operator, existingSecret, force }));
+        verified && (await makeSecret(db, 'client', clientId, operator, existingSecret, force));
       return newSecret && existingSecret === undefined && { clientSecret: newSecret.secret };
     });
     for (const warning of warnings) context.warn(warning);
