@@ -286,16 +286,14 @@ delete from rejections where page_hash = any (array(
 with alone as materialized (select pg_try_advisory_xact_lock(7274828) as is_alone)
 delete from sessions where session_hash = any (array(
   select session_hash from sessions where (select is_alone from alone)
-   and 
-    created_at < clock_timestamp() - interval '12 hours' order by created_at
+   and created_at < clock_timestamp() - interval '12 hours' order by created_at
    limit 1000 for update skip locked));
 
 -- expired-remove-throttles() → nothing
 with alone as materialized (select pg_try_advisory_xact_lock(7274828) as is_alone)
 delete from throttles where slot = any (array(
   select slot from throttles where (select is_alone from alone)
-   and 
-    greatest(free_at, counted_at + level * interval '600 seconds', noted_at + interval '1 hour') < clock_timestamp()
+   and greatest(free_at, counted_at + level * interval '600 seconds', noted_at + interval '1 hour') < clock_timestamp()
    limit 1000 for update skip locked));
 
 -- grant-approve(uuid[], uuid[], text[], integer[], text[], integer[], text[], text[], jsonb[], text[], bytea[], double precision[], text[], bytea[], bytea[], integer[], boolean[], text[], text[], text[], text[], timestamp with time zone) → n integer, verdict text, written boolean, annulled boolean, late boolean
