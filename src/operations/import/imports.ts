@@ -246,7 +246,7 @@ function readLine(schema: Line, line: string): { row?: Row; bad?: Omit<NotedLine
   const { data, error } = schema.safeParse(json);
   if (data && line.match(NAMES)?.length !== Object.keys(json).length) return bad('has a field twice');
   if (data !== undefined) return { row: data };
-  const [issue] = error?.issues ?? [];
+  const [issue] = error.issues;
   if (issue?.code !== 'unrecognized_keys') return bad(issue?.message, issue?.path[0]);
   for (const key of issue.keys) {
     const meant = Object.keys(schema.in.shape).find((field) => isNearly(key, field));
