@@ -782,8 +782,11 @@ select r.n, coalesce(verdict, case when w.grant_id is null then 'skipped' when i
 
 -- import-list-ended(boolean) → digest text
 select sha256(convert_to('client_id ' || client_id, 'UTF8'))::text as digest from audit_events where kind = 'client_deleted'
- union all select jsonb_array_elements_text(detail -> 'names') from audit_events e
- where kind = 'user_deleted' or kind = 'user_updated' and (not $1 or not exists (select from users where user_id = e.user_id));
+ union all select former.digest
+  from audit_events e cross join lateral jsonb_array_elements_text(detail -> 'names') former (digest) left join users u using (user_id)
+ where kind in ('user_deleted', 'user_updated') and (kind = 'user_deleted' or u.user_id is null or not $1
+       and former.digest is distinct from sha256(convert_to('login ' || login_key, 'UTF8'))::text
+       and former.digest is distinct from sha256(convert_to('external_id ' || external_id, 'UTF8'))::text);
 
 -- import-lock-clients(text[]) → clientId text, verified boolean, status text, revision integer, createdAt timestamp with time zone, name text, redirectUri text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, most json
 select client_id as "clientId", verified, status, revision, created_at as "createdAt", name, redirect_uri as "redirectUri", allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21,
