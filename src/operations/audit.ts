@@ -35,11 +35,8 @@ const EVENT = z.object({
   id: z.string(),
   at: z.date(),
   outcome: z.string().describe('may be a kind that only a newer build knows'),
-  ...recordOf(
-    ['userId', 'login', 'externalId', 'clientId', 'clientName', 'resourceId', 'instanceName'],
-    TEXT,
-  ),
-  ...recordOf(['grantId', 'scope'], TEXT),
+  ...recordOf(['userId', 'login', 'externalId', 'clientId', 'clientName'], TEXT),
+  ...recordOf(['resourceId', 'instanceName', 'grantId', 'scope'], TEXT),
   limits: z.unknown(),
   ...recordOf(['address', 'reference', 'operator'], TEXT),
   detail: z.unknown(),

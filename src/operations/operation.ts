@@ -13,7 +13,6 @@ export interface Loss {
   readonly count: number;
 }
 
-/** The operator of an operation, and the callbacks of its surface. */
 export interface OperationContext {
   readonly db: pg.Pool;
   /** The name in the audit trail. */

@@ -33,7 +33,7 @@ export const create = operation({
       if ((await insertResource(db, { resourceId, name })) === 0)
         throw new OperatorError('state', `the id ${resourceId} is taken`);
       await recordAct(db, { kind: 'resource_created', operator, resourceId, detail: { name } });
-      const { secret } = await makeSecret(db, 'resource', resourceId, { operator });
+      const { secret } = await makeSecret(db, 'resource', resourceId, operator);
       return { resourceId, resourceSecret: secret };
     });
   },

@@ -63,7 +63,7 @@ export interface OperatorAct {
   readonly userId?: string;
   readonly clientId?: string;
   readonly resourceId?: string;
-  readonly detail?: object;
+  readonly detail?: object | null;
 }
 
 const note = write<Record<keyof OperatorAct, string | object | null>>('audit-note-act')`
