@@ -16,7 +16,7 @@ import {
   optionOf,
 } from './commands.ts';
 import { runDoctor, showConfig } from './doctor.ts';
-import { IMPORTING } from './imports.ts';
+import { IMPORT_COMMAND } from './imports.ts';
 import { runMigrate } from './migrate.ts';
 import type { Shell } from './shell.ts';
 import { ASKING, readSecret } from './terminal.ts';
@@ -81,7 +81,7 @@ const SETTINGS: { readonly [Usage in keyof typeof OPERATIONS]?: SettingsOf<(type
     }),
     view: ({ status, ...given }) => given,
   },
-  'client import [file]': IMPORTING,
+  'client import [file]': IMPORT_COMMAND,
   'client update <id>': {
     options: CHANGE_OPTIONS,
     read: readSettings,
@@ -108,7 +108,7 @@ const SETTINGS: { readonly [Usage in keyof typeof OPERATIONS]?: SettingsOf<(type
     ...ASKING,
     summary: 'create a user; prompts for the passwords without showing them',
   },
-  'user import [file]': IMPORTING,
+  'user import [file]': IMPORT_COMMAND,
   'user list': { none: 'no users' },
   'user show <login>': {
     view: (user, { paymentPasswordHash }) => ({
@@ -140,7 +140,7 @@ const SETTINGS: { readonly [Usage in keyof typeof OPERATIONS]?: SettingsOf<(type
   'operator list': { none: 'no operators' },
   'operator retire <name>': { says: ({ name }) => `retired ${name}` },
 
-  'grant import [file]': IMPORTING,
+  'grant import [file]': IMPORT_COMMAND,
   'grant list': {
     none: 'no authorizations',
     view: ({ clientName, ...grant }) => ({ clientName, ...grant }),

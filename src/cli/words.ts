@@ -1,5 +1,5 @@
 import { readOffer } from '../config/config.ts';
-import { withoutLanguages } from '../languages/foreign.ts';
+import { stripLanguageMarks } from '../languages/foreign.ts';
 import { TEXTS } from '../languages/languages.ts';
 import { describeLimit, describeRights } from '../languages/rights.ts';
 import type { Ceiling } from '../rules/common/money.ts';
@@ -22,7 +22,7 @@ export async function inWordsOf({ streams }: Shell, db: Database) {
   const rightsIn = (scope: string) =>
     describeRights(parseScope(scope, currency), locale).map(({ before, target, after, limit, quotes }) => {
       const named = target === null ? '' : `${quotes.open}${target.join(' ')}${quotes.close}`;
-      return withoutLanguages(
+      return stripLanguageMarks(
         `${before}${named}${after}${limit === null ? '' : `: ${TEXTS.en.formats.inSentence(limit)}`}`,
       );
     });

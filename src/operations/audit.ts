@@ -124,7 +124,8 @@ export const next = operation({
   },
 });
 
-export const BUSY = 'a partition of the audit trail is being read, most likely by a backup; try again later';
+export const PARTITION_BUSY =
+  'a partition of the audit trail is being read, most likely by a backup; try again later';
 
 export const prune = operation({
   summary: 'drop old months of the audit trail; run as the owner of the tables',
@@ -140,7 +141,7 @@ export const prune = operation({
     const { months, busy } = await pruneAuditPartitions(context.db, keep, context.operator);
     if (!busy) return { months };
     const dropped = months.map((month) => `dropped ${month}\n`).join('');
-    throw new OperatorError('state', `${dropped}${BUSY}`);
+    throw new OperatorError('state', `${dropped}${PARTITION_BUSY}`);
   },
 });
 

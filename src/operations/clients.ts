@@ -18,7 +18,7 @@ import {
   writeLogo,
 } from '../store/common/clients.ts';
 import { transaction } from '../store/database/database.ts';
-import { FLAG, ID, LISTED, NOTHING_TO_CHANGE, OPTIONAL_FLAG, STATUS, text } from './fields.ts';
+import { FLAG, ID, LIST_FIELDS, NOTHING_TO_CHANGE, OPTIONAL_FLAG, STATUS, text } from './fields.ts';
 import { removeWithGrants } from './grants.ts';
 import { ensureFound, listOperation, type OperationContext, operation } from './operation.ts';
 import { blockOperations, makeSecret, SECRET, secretOperations } from './registered.ts';
@@ -108,7 +108,7 @@ export const create = operation({
 
 export const list = listOperation({
   summary: 'list the applications',
-  input: z.strictObject(LISTED),
+  input: z.strictObject(LIST_FIELDS),
   output: CLIENT_VIEW,
   run: async ({ db }, filter) => listClients(db, filter),
   after: ({ clientId }) => clientId,

@@ -11,7 +11,7 @@ import { deleteSessionsOfUser } from '../store/common/sessions.ts';
 import * as store from '../store/common/users.ts';
 import { type Database, transaction } from '../store/database/database.ts';
 import { REGISTRATION_STATEMENTS } from '../store/operate/registered.ts';
-import { LISTED, LOGIN, LOGIN_OR_ID, NOTHING_TO_CHANGE, OPTIONAL_FLAG, STATUS, text } from './fields.ts';
+import { LIST_FIELDS, LOGIN, LOGIN_OR_ID, NOTHING_TO_CHANGE, OPTIONAL_FLAG, STATUS, text } from './fields.ts';
 import { removeWithGrants } from './grants.ts';
 import { ensureFound, listOperation, operation } from './operation.ts';
 
@@ -62,7 +62,7 @@ export const create = operation({
 export const list = listOperation({
   summary: 'list the users, in the order of their logins',
   input: z.strictObject({
-    ...LISTED,
+    ...LIST_FIELDS,
     login: text('text').exactOptional().describe('list only users whose login contains this text'),
     externalId: text('id').exactOptional().describe('list only the user with this external id'),
   }),

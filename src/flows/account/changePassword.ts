@@ -6,7 +6,7 @@ import { hashPassword } from '../../secrets/password.ts';
 import { replacePassword } from '../../store/account/passwords.ts';
 import { findUser, type UserWithPasswords } from '../../store/common/users.ts';
 import type { Context } from '../common/context.ts';
-import { formOf, signForm, verifyForm } from '../common/signedForm.ts';
+import { bindForm, signForm, verifyForm } from '../common/signedForm.ts';
 import { newDeviceCookie, type PasswordKind } from '../signIn/device.ts';
 import { attemptPassword } from '../signIn/passwordAttempts.ts';
 import type { Session } from '../signIn/session.ts';
@@ -111,5 +111,5 @@ function loginOf(user: UserWithPasswords, kind: PasswordKind): string {
 /** Valid until a password of the user changes. */
 function changeForm(session: Session, user: UserWithPasswords, kind: PasswordKind) {
   const hashes = sha256(JSON.stringify([user.passwordHash, user.paymentPasswordHash]));
-  return formOf('change-password', session, kind, hashes);
+  return bindForm('change-password', session, kind, hashes);
 }

@@ -4,7 +4,7 @@ import { deleteOtherSessions } from '../../store/account/userSessions.ts';
 import { tryCountDecision } from '../../store/common/decisions.ts';
 import { revokeGrantOfUser, revokeGrantsOfUser } from '../../store/token/revocations.ts';
 import type { Context } from '../common/context.ts';
-import { formOf, signForm, verifyForm } from '../common/signedForm.ts';
+import { bindForm, signForm, verifyForm } from '../common/signedForm.ts';
 import type { Session } from '../signIn/session.ts';
 
 /** One authorization, by its grant id, or all of an application, by its client id. */
@@ -22,7 +22,7 @@ export async function disconnect(
   caller: Caller,
 ): Promise<'disconnected' | 'stale' | 'too_many'> {
   // The token binds this id, so only an authorization listed on the page fits.
-  if (verifyForm(context, formToken, formOf(action, session, id)) === null) return 'stale';
+  if (verifyForm(context, formToken, bindForm(action, session, id)) === null) return 'stale';
   const { userId } = session.user;
   if (action === 'disconnect') {
     await revokeGrantOfUser(context.db, { userId, grantId: id, ...caller });
@@ -51,7 +51,7 @@ export async function revokeGrantsInBatches(
 }
 
 export function createStopToken(context: Context, session: Session): string {
-  return signForm(context, formOf('stop-everything', session));
+  return signForm(context, bindForm('stop-everything', session));
 }
 
 /**
@@ -65,7 +65,7 @@ export async function stopEverything(
   formToken: string | undefined,
   caller: Caller,
 ): Promise<'pressed' | 'stale' | 'too_many'> {
-  if (verifyForm(context, formToken, formOf('stop-everything', session)) === null) return 'stale';
+  if (verifyForm(context, formToken, bindForm('stop-everything', session)) === null) return 'stale';
   const { sessionHash, user } = session;
   await deleteOtherSessions(context.db, { userId: user.userId, sessionHash, sessionId: null, ...caller });
   return (await revokeGrantsInBatches(context, user.userId, null, caller)) ? 'pressed' : 'too_many';

@@ -5,7 +5,7 @@ import type { Context } from '../common/context.ts';
 import { type Attempt, attemptPassword, type FailedAttempt } from '../signIn/passwordAttempts.ts';
 import { loadRequestedAccess, type RequestedAccess } from './authorize.ts';
 import { type DecisionOutcome, needsConfirmation, writeDecision } from './decide.ts';
-import { granted, type PendingAuthorization, verifyDecision } from './decisionForms.ts';
+import { type PendingAuthorization, resolveGrantedScope, verifyDecision } from './decisionForms.ts';
 
 /** The page that asks for the payment password or leads to the provider: the access as decided, and the decision itself. */
 export type ConfirmStep = RequestedAccess & {
@@ -24,7 +24,7 @@ export async function confirmStep(
   if (decision === undefined || pressed === null || !needsConfirmation(context, pending)) return null;
   const access = await loadRequestedAccess(context, pending);
   if (access.revision !== pressed.revision) return null;
-  const { rights } = granted(pending.authorizationRequest, pressed.sums);
+  const { rights } = resolveGrantedScope(pending.authorizationRequest, pressed.sums);
   return { ...access, granted: rights, decision };
 }
 

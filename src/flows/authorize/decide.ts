@@ -10,7 +10,7 @@ import { worstCase } from '../../rules/spending/worstCase.ts';
 import { s256, sha256 } from '../../secrets/digest.ts';
 import { formatToken, shardOf } from '../../secrets/tokens.ts';
 import { emit } from '../../signals/events.ts';
-import { approveGrant, findApproval, type Proof } from '../../store/authorize/approvals.ts';
+import { approveGrant, type DecisionConfirmation, findApproval } from '../../store/authorize/approvals.ts';
 import { rejectGrant } from '../../store/authorize/rejections.ts';
 import type { Context } from '../common/context.ts';
 import { contentOf } from '../common/signedForm.ts';
@@ -92,7 +92,7 @@ export async function writeDecision(
   context: Context,
   pending: PendingAuthorization,
   pressed: VerifiedDecision,
-  proof: Proof,
+  proof: DecisionConfirmation,
   caller: Caller,
 ): Promise<DecisionOutcome> {
   const { authorizationRequest } = pending;
@@ -143,7 +143,7 @@ export async function findReceipt(
   const pressed = forms.readDecision(context, pending, decision, 'allow');
   if (pressed === null) return null;
   const code = codeOf(context, pending, pressed);
-  const { rights, scope } = forms.granted(authorizationRequest, pressed.sums);
+  const { rights, scope } = forms.resolveGrantedScope(authorizationRequest, pressed.sums);
   const approval = { grantId: forms.grantIdOf(pending), codeHash: sha256(code), scope };
   const decided = await findApproval(context.db, approval);
   if (decided === null) return null;
@@ -178,7 +178,7 @@ export function authorizationDetailsOf(
   { sums }: VerifiedDecision,
   decision: string,
 ): string {
-  const { rights } = forms.granted(request, sums);
+  const { rights } = forms.resolveGrantedScope(request, sums);
   const { sum: amount, currency, days } = worstCase(rights) ?? {};
   const details = {
     type: PAYMENT_DETAILS_TYPE,
@@ -200,7 +200,7 @@ function decisionOf(
 ) {
   const { session, authorizationRequest } = pending;
   const { client, instanceName, redirectUri, codeChallenge, askedScope } = authorizationRequest;
-  const { rights, scope } = forms.granted(authorizationRequest, pressed.sums);
+  const { rights, scope } = forms.resolveGrantedScope(authorizationRequest, pressed.sums);
   return {
     grantId: forms.grantIdOf(pending),
     userId: session.user.userId,

@@ -21,10 +21,10 @@ export interface FormOwner {
   readonly now: Date;
 }
 
-export type FormBinding = ReturnType<typeof formOf>;
+export type FormBinding = ReturnType<typeof bindForm>;
 
 /** A form, whose token is valid for exactly these. @param subject for example a canonical query or a grant id */
-export function formOf(
+export function bindForm(
   action: keyof typeof LIFETIMES_MS,
   owner: FormOwner,
   ...subject: readonly (string | number | null)[]

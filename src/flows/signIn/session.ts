@@ -13,7 +13,7 @@ import {
 } from '../../store/common/sessions.ts';
 import { type User, updateLanguage } from '../../store/common/users.ts';
 import type { Context } from '../common/context.ts';
-import { formOf, signForm, verifyForm } from '../common/signedForm.ts';
+import { bindForm, signForm, verifyForm } from '../common/signedForm.ts';
 import { markOwnSession } from './seenWarnings.ts';
 
 export type { Session };
@@ -29,7 +29,7 @@ export async function saveLanguage({ db }: Context, { userId }: Pick<User, 'user
 }
 
 export function signOutToken(context: Context, session: Session): string {
-  return signForm(context, formOf('sign-out', session));
+  return signForm(context, bindForm('sign-out', session));
 }
 
 export async function endOwnSession(
@@ -38,7 +38,7 @@ export async function endOwnSession(
   formToken: string | undefined,
   request: RequestMeta,
 ): Promise<'signed_out' | 'stale'> {
-  if (verifyForm(context, formToken, formOf('sign-out', session)) === null) return 'stale';
+  if (verifyForm(context, formToken, bindForm('sign-out', session)) === null) return 'stale';
   await deleteSession(context.db, { sessionHash: session.sessionHash, ...request });
   return 'signed_out';
 }

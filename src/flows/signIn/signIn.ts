@@ -3,7 +3,7 @@ import type { Caller } from '../../rules/common/caller.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { findUserByKey } from '../../store/common/users.ts';
 import type { Context } from '../common/context.ts';
-import { formOf, signForm, verifyForm } from '../common/signedForm.ts';
+import { bindForm, signForm, verifyForm } from '../common/signedForm.ts';
 import { attemptPassword } from './passwordAttempts.ts';
 import { openSession, preLoginSession, type SentCookies } from './session.ts';
 
@@ -21,7 +21,7 @@ interface SubmittedSignIn {
  */
 export async function signIn(context: Context, sent: SubmittedSignIn, cookies: SentCookies, caller: Caller) {
   const { owner } = preLoginSession(context, cookies.preLogin);
-  const form = formOf('sign-in', owner, sent.authorizationRequest?.canonicalQuery ?? null);
+  const form = bindForm('sign-in', owner, sent.authorizationRequest?.canonicalQuery ?? null);
   if (verifyForm(context, sent.formToken, form) === null) return { outcome: 'stale' } as const;
   const login = loginKey(sent.login);
   const given = { login, password: sent.password, deviceCookie: cookies.device };
@@ -51,6 +51,6 @@ export function signInStep(
   preLoginCookie: string | null,
 ): SignInStep {
   const { owner, newCookie } = preLoginSession(context, preLoginCookie);
-  const form = formOf('sign-in', owner, authorizationRequest?.canonicalQuery ?? null);
+  const form = bindForm('sign-in', owner, authorizationRequest?.canonicalQuery ?? null);
   return { step: 'sign-in', authorizationRequest, formToken: signForm(context, form), newCookie };
 }

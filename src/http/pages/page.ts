@@ -1,7 +1,7 @@
 import type { Session } from '../../flows/signIn/session.ts';
 
 /** How a page is sent. */
-export interface PageKind {
+export interface PageTemplate {
   /** The template in `views/`. */
   readonly name: string;
   /**
@@ -16,13 +16,13 @@ export interface PageKind {
 }
 
 /** A page, defined in its own file, with the fields of its template. Texts are ready to read; null omits one. */
-export interface Page<Fields extends object> extends PageKind {
+export interface Page<Fields extends object> extends PageTemplate {
   readonly ownValues?: readonly (keyof Fields & string)[];
   asksForPassword?(fields: Fields): boolean;
 }
 
 /** The fields of a page with a form. */
-export interface AnsweredForm {
+export interface FormFeedback {
   /** The outcome of the previous form, or the reason for the page. */
   readonly undone: string | null;
   readonly error: string | null;

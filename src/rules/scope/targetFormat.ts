@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { lazy } from '../common/memoize.ts';
-import { withInnerQuotes } from '../common/text.ts';
+import { replaceQuotationMarks } from '../common/text.ts';
 import type { Right } from './scope.ts';
 
 /** International numbers (E.164). A short one without a plus may be national: another country code would change it. */
@@ -18,7 +18,7 @@ const LONG_NUMBER = /^(?:[0-9]{8,}|[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30})$/;
  */
 export function targetParts({ target, type }: Right): string[] | null {
   if (target === undefined) return null;
-  const shown = withInnerQuotes(target);
+  const shown = replaceQuotationMarks(target);
   if (type === 'phone') return formatPhoneNumber(target)?.split(' ') ?? [shown];
   return type === 'account' ? digitGroups(shown) : [shown];
 }

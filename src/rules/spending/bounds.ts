@@ -20,7 +20,7 @@ type WithheldAct =
 const MAX_NOT_ASKED = 2;
 
 /** Always the limits, the passwords and other applications; then the most important unrequested rights. */
-export function withheldActsOf(rights: readonly Right[], catalogue: RightKinds): WithheldAct[] {
+export function listForbiddenActions(rights: readonly Right[], catalogue: RightKinds): WithheldAct[] {
   const spending = hasSpendingRight(rights);
   const sources = moneySources(rights);
   const source = catalogue.get('money-source');

@@ -6,7 +6,12 @@ import {
   EVENT_GRANT,
   insertEventsSql,
 } from '../common/auditEvents.ts';
-import { COUNT_DECISION, type Decision, type DecisionVerdict, MAY_DECIDE } from '../common/decisions.ts';
+import {
+  COUNT_DECISION,
+  type Decision,
+  type DecisionVerdict,
+  IS_BELOW_DECISION_LIMIT,
+} from '../common/decisions.ts';
 import { CODE_IS_USABLE, IS_LIVE, spendsSql } from '../common/grants.ts';
 import { SESSION_IS_VALID, sessionIdOf } from '../common/sessions.ts';
 import { findOneBatched } from '../database/batch.ts';
@@ -24,11 +29,11 @@ export interface Approval extends Decision {
   readonly codeChallenge: string | null;
   readonly maxInstances: number;
   readonly confirmsPayments: boolean;
-  readonly proof: Proof;
+  readonly proof: DecisionConfirmation;
 }
 
 /** What confirmed the decision, checked just now; null for nothing. */
-export type Proof =
+export type DecisionConfirmation =
   /** `hash`: the stored one that the payment password was compared with. */
   | { readonly by: 'payment_password'; readonly hash: string }
   /** `sub`: that of the provider's answer. */
@@ -89,7 +94,7 @@ with requests as materialized (
          c.revision = r.client_revision and coalesce(g.revision, 0) = r.revision and ${IS_CONFIRMED} as is_current
     from requests r
     left join lateral (select * from clients where client_id = r.client_id and status = 'active' offset 0) c on true
-    left join lateral (select u.*, ${MAY_DECIDE} as may_decide from users u
+    left join lateral (select u.*, ${IS_BELOW_DECISION_LIMIT} as may_decide from users u
                         where u.user_id = r.user_id and u.status = 'active' offset 0) u on true
     left join lateral (select * from sessions where session_hash = r.session_hash offset 0) s
            on s.user_id = r.user_id and ${SESSION_IS_VALID}
@@ -97,7 +102,7 @@ with requests as materialized (
 ), locked as materialized (
   select u.user_id from users u
    where u.user_id = any (array(select user_id from judged where is_allowed and session_is_valid and may_decide and is_current))
-     and u.status = 'active' and ${MAY_DECIDE}
+     and u.status = 'active' and ${IS_BELOW_DECISION_LIMIT}
    order by u.user_id for no key update
 ), counted as (
   update users u set ${COUNT_DECISION} where u.user_id = any (array(select user_id from locked))

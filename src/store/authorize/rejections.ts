@@ -1,6 +1,11 @@
 import { emit } from '../../signals/events.ts';
 import { CALLER_FROM_PARAMETERS, insertEventsSql } from '../common/auditEvents.ts';
-import { COUNT_DECISION, type Decision, type DecisionVerdict, MAY_DECIDE } from '../common/decisions.ts';
+import {
+  COUNT_DECISION,
+  type Decision,
+  type DecisionVerdict,
+  IS_BELOW_DECISION_LIMIT,
+} from '../common/decisions.ts';
 import { SESSION_IS_VALID } from '../common/sessions.ts';
 import type { Database } from '../database/database.ts';
 import { decidingStatement, momentOf } from '../database/deadline.ts';
@@ -15,11 +20,11 @@ const reject = decidingStatement<Rejection, { verdict: RejectionVerdict; noted: 
 with earlier as materialized (
   select answer_to(@page, @grantId, @codeHash) as answer
 ), session as materialized (
-  select ${MAY_DECIDE} as may_decide from sessions s join users u using (user_id)
+  select ${IS_BELOW_DECISION_LIMIT} as may_decide from sessions s join users u using (user_id)
    where s.session_hash = @sessionHash and s.user_id = @userId and ${SESSION_IS_VALID}
 ), counted as (
   update users u set ${COUNT_DECISION}
-   where u.user_id = @userId and ${MAY_DECIDE} and exists (select from earlier where answer is null)
+   where u.user_id = @userId and ${IS_BELOW_DECISION_LIMIT} and exists (select from earlier where answer is null)
      and exists (select from session where may_decide)
   returning u.user_id
 ), locked_sessions as (

@@ -26,13 +26,13 @@ export type DecisionVerdict = 'ended' | 'too_many';
 const DECISIONS = `greatest(0, u.decisions - greatest(0, extract(epoch from clock_timestamp() - u.decided_at)::float8) / ${DECISION_DECAY_SECONDS})`;
 
 /** For `users u`: true if another decision may be written now. */
-export const MAY_DECIDE = `${DECISIONS} < ${MAX_DECISIONS}`;
+export const IS_BELOW_DECISION_LIMIT = `${DECISIONS} < ${MAX_DECISIONS}`;
 
 /** For `update users u set`: counts one. It also locks the user. */
 export const COUNT_DECISION = `decisions = ${DECISIONS} + 1, decided_at = clock_timestamp()`;
 
 const count = write<{ userId: string }>('user-count-decision')`
-  update users u set ${COUNT_DECISION} where u.user_id = @userId and ${MAY_DECIDE}`;
+  update users u set ${COUNT_DECISION} where u.user_id = @userId and ${IS_BELOW_DECISION_LIMIT}`;
 
 /** Counts a decision written elsewhere. @returns true if the user may make it now */
 export async function tryCountDecision(db: Database, userId: string): Promise<boolean> {

@@ -5,7 +5,7 @@ import { DECIDING_STATEMENT_MS } from '../../rules/common/timeouts.ts';
 import { batched } from './batch.ts';
 import { compareClocks, inDatabaseTime } from './connection.ts';
 import type { Database } from './database.ts';
-import { inOrder, requireRow, runOnConnection } from './query.ts';
+import { orderByRequest, requireRow, runOnConnection } from './query.ts';
 import {
   batchStatement,
   type ComputedInputs,
@@ -39,7 +39,7 @@ export function batchedDecidingStatement<Row extends object, Request extends Pic
     const run = async (pool: pg.Pool, requests: readonly Request[]) => {
       const decideBy = Math.min(...requests.map(({ decideBy }) => decideBy));
       const rows = await runDeciding<Row & { n: number }>(pool, made(requests), decideBy);
-      return inOrder(rows, requests.length).map((found) => {
+      return orderByRequest(rows, requests.length).map((found) => {
         const row = requireRow(found, name);
         return row.late ? new OverloadedError(TOO_LATE) : row;
       });

@@ -4,7 +4,7 @@ import { chownSync, cpSync, existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { type ClusterFolder, ROOTS_LIBRARY, type RunAs } from './clusterFolder.ts';
+import { type ClusterFolder, ROOT_DATA_FOLDER, type RunAs } from './clusterFolder.ts';
 import { makeFolder } from './readOrMake.ts';
 
 /** PostgreSQL's programs: `folder` holds `bin`, `lib` and `share`; `version` starts with PostgreSQL's major version. */
@@ -25,7 +25,7 @@ export function findBinaries() {
 export async function makeBinariesAccessible(binaries: Binaries, runAs: RunAs): Promise<Binaries> {
   if (runAs.uid === undefined) return binaries;
   const { folder, version } = binaries;
-  const copy = path.join(ROOTS_LIBRARY, `postgres-${version}`);
+  const copy = path.join(ROOT_DATA_FOLDER, `postgres-${version}`);
   await makeFolder(copy, (draft) => {
     cpSync(folder, draft, { recursive: true, verbatimSymlinks: true });
     execFileSync('chmod', ['-R', 'a+rX', draft]); // our checkout or umask may be root-only

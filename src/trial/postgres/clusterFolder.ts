@@ -5,7 +5,7 @@ import path from 'node:path';
 import { hasErrnoCode, readOrMake } from './readOrMake.ts';
 
 /** Root's data: PostgreSQL refuses to run as root, and its user may be unable to enter DATA_DIR. */
-export const ROOTS_LIBRARY = '/var/lib/assent';
+export const ROOT_DATA_FOLDER = '/var/lib/assent';
 
 /** Users that run PostgreSQL for root, best first; `_postgres` is macOS's name. No user is ever created. */
 const UNPRIVILEGED = ['postgres', '_postgres', 'nobody'];
@@ -21,7 +21,7 @@ export interface ClusterFolder {
 }
 
 /**
- * The location for a `dataDir`, the same in every process: inside it, or for root in {@link ROOTS_LIBRARY}.
+ * The location for a `dataDir`, the same in every process: inside it, or for root in {@link ROOT_DATA_FOLDER}.
  * @throws {Error} if this user can't run PostgreSQL or write its data, or they belong to another kind of user
  */
 export function findClusterFolder(dataDir: string): ClusterFolder {
@@ -80,9 +80,11 @@ function unprivilegedUser(): RunAs {
 }
 
 function rootsFolder(pointer: string): string {
-  makeWritable(ROOTS_LIBRARY, 0o755, 'run as an ordinary user, or set DATABASE_URL');
-  chmodSync(ROOTS_LIBRARY, 0o755); // a strict umask must not exclude the unprivileged user
-  const folder = readOrMake(pointer, () => path.join(ROOTS_LIBRARY, randomBytes(6).toString('hex'))).trim();
-  if (path.dirname(folder) === ROOTS_LIBRARY) return folder;
-  throw new Error(`${pointer} must name a folder in ${ROOTS_LIBRARY}, but has "${folder}"`);
+  makeWritable(ROOT_DATA_FOLDER, 0o755, 'run as an ordinary user, or set DATABASE_URL');
+  chmodSync(ROOT_DATA_FOLDER, 0o755); // a strict umask must not exclude the unprivileged user
+  const folder = readOrMake(pointer, () =>
+    path.join(ROOT_DATA_FOLDER, randomBytes(6).toString('hex')),
+  ).trim();
+  if (path.dirname(folder) === ROOT_DATA_FOLDER) return folder;
+  throw new Error(`${pointer} must name a folder in ${ROOT_DATA_FOLDER}, but has "${folder}"`);
 }

@@ -11,7 +11,7 @@ import { ACCOUNT_PAGE_PARAMETERS, showAccount } from '../../pages/account/accoun
 import { addAccountForm } from '../../pages/account/accountPages.ts';
 import { showHistory } from '../../pages/account/historyPage.ts';
 import { SECURITY_PATH } from '../../pages/account/securityPage.ts';
-import { STOP_PATH, showStop } from '../../pages/account/stopPage.ts';
+import { STOP_PATH, showStopEverything } from '../../pages/account/stopPage.ts';
 import { refuseDecision } from '../../pages/formErrors.ts';
 
 /** A user's connected applications, their disconnection, the history, and its warnings. */
@@ -19,7 +19,7 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
   app.get('/', async (_request, reply) => seeOther(reply));
   app.get(ACCOUNT_PATH, showAccount);
   app.get('/oauth/account/history', showHistory);
-  app.get(STOP_PATH, showStop);
+  app.get(STOP_PATH, showStopEverything);
 
   for (const action of ['disconnect', 'disconnect-all'] as const) {
     addAccountForm(app, `/oauth/account/${action}`, async (form, session, reply) => {
