@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { isIP } from 'node:net';
 import { connect } from 'node:tls';
 import type pg from 'pg';
 import {
@@ -146,8 +147,11 @@ async function checkPrivate(url: string, judge: typeof wrong) {
 }
 
 async function checkCertificate(baseUrl: string) {
-  const { hostname: host, port } = new URL(baseUrl);
-  const socket = connect({ host, port: Number(port || 443), servername: host });
+  const { hostname, port } = new URL(baseUrl);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  // A server is not asked for an address by name (RFC 6066 section 3).
+  const servername = isIP(host) === 0 ? host : '';
+  const socket = connect({ host, port: Number(port || 443), servername });
   try {
     await once(socket, 'secureConnect', { signal: AbortSignal.timeout(ADDRESS_TIMEOUT_MS) });
     const end = Date.parse(socket.getPeerCertificate().valid_to);

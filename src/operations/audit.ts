@@ -69,7 +69,8 @@ export const show = listOperation({
         .exactOptional()
         .describe('maximum number of events: the newest, or the first after a cursor'),
     })
-    .refine((filter) => Object.keys(filter).length > 0, 'missing filter: pass at least one of {fields}'),
+    .refine((filter) => Object.keys(filter).length > 0, 'missing filter: pass at least one of {fields}')
+    .refine(({ login, userId }) => !(login && userId), 'pass `login` or `user_id`, not both'),
   output: EVENT,
   async run({ db, token, warn }, { login, limit = null, ...filter }) {
     const user = login === undefined ? null : ensureFound(await findUser(db, login), 'user', login);

@@ -15,7 +15,7 @@ const database = await useDatabase();
 
 /** @param days until its end, 0 for one that has ended */
 const certificateFor = (host: string, days: number) => {
-  const names = `subjectAltName=DNS:${host}`;
+  const names = `subjectAltName=DNS:${host},IP:::1`;
   const [key, cert] =
     days === 0
       ? makeEndedCertificate(folder, 'proxy')
@@ -71,6 +71,14 @@ describe('assent doctor at BASE_URL', () => {
     expect(troubles).toEqual({});
     expect(found.certificate?.text).toMatch(/ends in (89|90) days$/);
     expect([found.metrics?.level, found.readiness?.level]).toEqual(['ok', 'ok']);
+  });
+
+  it('checks the certificate of an address', async () => {
+    const onAddress = createServer(certificateFor('localhost', 90));
+    const port = await listen(onAddress, '::1');
+    const { found } = await examine({ ...behindProxy, BASE_URL: `https://[::1]:${port}` });
+    onAddress.close();
+    expect(found.certificate?.text).toMatch(/ends in (89|90) days$/);
   });
 
   it('finds metrics and readiness in public', async () => {
