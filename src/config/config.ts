@@ -82,6 +82,8 @@ export interface Config
   /** True if spending needs a payment password, even if the user has none. */
   readonly requiresPaymentPassword: boolean;
   readonly timeZone: string;
+  /** True if resource servers reserve payments here. */
+  readonly countsPayments: boolean;
 }
 
 /** Reads the variables that locate the database. @throws {ConfigError} */
@@ -194,6 +196,7 @@ export function readConfig(environment: Environment = process.env): Config {
       : null,
     requiresPaymentPassword: values.PAYMENT_PASSWORD === 'required',
     timeZone: values.TIME_ZONE,
+    countsPayments: values.SPENDING === 'on',
     ...limitOf(values),
   };
 }

@@ -70,9 +70,18 @@ async function openHttp(config: Config, { pool: db }: Store, log: Logger): Promi
   const secrets = config.secrets ?? (await import('../trial/startTrial.ts')).trialSecrets(config.dataDir);
   const keyRing = new KeyRing(secrets);
   const { baseUrl, brand, catalogue, directory, languages, currency, defaultLimit, timeZone } = config;
-  const { codeLifetimeSeconds, maxInstances, trustProxy, maxConnections } = config;
+  const { codeLifetimeSeconds, maxInstances, countsPayments, trustProxy, maxConnections } = config;
   const offer = { catalogue, currency, defaultLimit };
-  const settings = { ...offer, brand, directory, languages, timeZone, codeLifetimeSeconds, maxInstances };
+  const settings = {
+    ...offer,
+    brand,
+    directory,
+    languages,
+    timeZone,
+    codeLifetimeSeconds,
+    maxInstances,
+    countsPayments,
+  };
   const showsRules = config.databaseUrl === null;
   const provider = config.provider && openProvider(config.provider, log);
   provider?.client().catch((error: Error) => log.warn(`${error.message}; users can't sign in until it does`));

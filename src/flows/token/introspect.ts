@@ -11,7 +11,7 @@ import type { Context } from '../common/context.ts';
 /** The answer about a token (RFC 7662 section 2.2), by its members' names in JSON. */
 export type Introspection = { readonly active: false } | ActiveToken;
 
-interface ActiveToken {
+export interface ActiveToken {
   readonly active: true;
   /** As granted: the requested one byte for byte, unless it was completed or its sums were lowered. */
   readonly scope: string;

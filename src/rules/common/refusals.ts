@@ -46,7 +46,7 @@ export const RULES = {
   }),
   ...rules('invalid_request', OWN, {
     ...recordOf(
-      ['parameters_in_url', 'body_not_a_form', 'wrong_grant_type', 'wrong_code_verifier'],
+      ['parameters_in_url', 'body_not_a_form', 'wrong_grant_type', 'wrong_code_verifier', 'wrong_payment'],
       MALFORMED,
     ),
     ...recordOf(
