@@ -10,7 +10,10 @@ const { agent, resource, user, tokenFor, introspected } = await flowAt(server);
 const client = await server.createClient();
 
 let keys = 0;
-const newKey = () => `order-${(keys += 1)}`;
+function newKey(): string {
+  keys += 1;
+  return `order-${keys}`;
+}
 /** A payment to any shop. */
 const payment = (token: string, fields: Record<string, string> = {}) => ({
   token,
@@ -34,7 +37,10 @@ const release = (grantId: unknown, key: string) =>
 const verdictOf = ({ verdict, reason }: Record<string, unknown>) => reason ?? verdict;
 let instances = 0;
 /** A token of an authorization of its own. */
-const tokenOf = (scope: string) => tokenFor(client, { scope, instance_name: `i${(instances += 1)}` });
+function tokenOf(scope: string): Promise<string> {
+  instances += 1;
+  return tokenFor(client, { scope, instance_name: `i${instances}` });
+}
 
 describe('a payment', () => {
   it('is reserved within the limit, with all that introspection says, and refused above it', async () => {
@@ -176,9 +182,10 @@ describe('a release', () => {
     const token = await tokenOf('payment-shop.limit(1,150)');
     const form = payment(token);
     const { grant_id } = await post('/oauth/spend', form);
-    await pool.query(`update payment_reservations set paid_at = paid_at - interval '24 hours' where grant_id = $1`, [
-      grant_id,
-    ]);
+    await pool.query(
+      `update payment_reservations set paid_at = paid_at - interval '24 hours' where grant_id = $1`,
+      [grant_id],
+    );
     expect(await release(grant_id, form.key)).toEqual({ status: 200, verdict: 'too_late' });
     expect(await spend(token, { amount: '150' })).toMatchObject({ verdict: 'reserved' });
   });
