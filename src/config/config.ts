@@ -196,7 +196,8 @@ export function readConfig(environment: Environment = process.env): Config {
       : null,
     requiresPaymentPassword: values.PAYMENT_PASSWORD === 'required',
     timeZone: values.TIME_ZONE,
-    countsPayments: values.SPENDING === 'on',
+    // The demo's payment API has its payments counted.
+    countsPayments: values.SPENDING === 'on' || values.DATABASE_URL === undefined,
     ...limitOf(values),
   };
 }

@@ -183,7 +183,7 @@ export const VARIABLES = {
       'default limit, as days and sum, of a right that spends, for requests without a limit; required when `CURRENCY` is not RUB',
     ),
   SPENDING: oneOf('off', 'on').describe(
-    '`on`: the server counts payments at `/oauth/spend`: [Payment APIs](../integrate/resources.md)',
+    '`on`: the server counts payments at `/oauth/spend`: [Payment APIs](../integrate/resources.md); always in trial mode',
   ),
   TIME_ZONE: text
     .refine(isTimeZone, 'must be the IANA name of a time zone, such as Europe/Moscow or UTC')

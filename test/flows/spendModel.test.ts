@@ -29,67 +29,84 @@ const pay = fc.record({
 const release = fc.record({ kind: fc.constant('release' as const), which: fc.nat(20) });
 
 const MOST = 10_000;
+const SCOPE = 'payment-shop.limit(7,100)';
 const decimal = (hundredths: number) => (hundredths / 100).toFixed(2);
+
+interface Paid {
+  readonly at: number;
+  readonly hundredths: number;
+  released: boolean;
+}
+
+type Pay = typeof pay extends fc.Arbitrary<infer Act> ? Act : never;
+
+/** A budget of an authorization of its own, and the payments that the model expects in it. */
+class Budget {
+  readonly paid: Paid[] = [];
+  #now = BEGINNING;
+  readonly #grantId: string;
+  readonly #tokenHash: ReturnType<typeof sha256>;
+
+  constructor(token: string) {
+    const { grantId, hash } = parseToken('token', token);
+    this.#grantId = grantId ?? '';
+    this.#tokenHash = hash;
+  }
+
+  async pay({ wait, days, hundredths }: Pay): Promise<void> {
+    this.#now += wait;
+    const at = Math.max(this.#now, (this.paid.at(-1)?.at ?? 0) + 1);
+    const used = this.paid
+      .filter((one) => !one.released && one.at > at - days * DAY)
+      .reduce((sum, one) => sum + one.hundredths, 0);
+    await pool.query(
+      `update grants set token_issued_at = 'epoch'::timestamptz + $2::bigint * interval '1 microsecond' where grant_id = $1`,
+      [this.#grantId, this.#now],
+    );
+    const result = await this.#reserve(days, hundredths);
+    const fits = used + hundredths <= MOST;
+    const expected = fits ? ['reserved', used + hundredths] : ['over_budget', used];
+    expect([result.verdict, Math.round(Number(result.used) * 100)]).toEqual(expected);
+    if (fits) this.paid.push({ at, hundredths, released: false });
+  }
+
+  #reserve(days: number, hundredths: number) {
+    const key = String(this.paid.length);
+    return reservePayment(pool, {
+      grantId: this.#grantId,
+      tokenHash: this.#tokenHash,
+      scope: SCOPE,
+      key,
+      paymentHash: sha256(`${hundredths}`),
+      refusal: null,
+      budget: sha256('budget'),
+      amount: decimal(hundredths),
+      days,
+      most: decimal(MOST),
+      largest: null,
+      endsAt: null,
+      caller: CALLER,
+    });
+  }
+
+  async release(index: number): Promise<void> {
+    const payment = this.paid[index];
+    if (payment === undefined) return;
+    const { decideBy } = CALLER;
+    const released = await releasePayment(pool, { grantId: this.#grantId, key: `${index}`, decideBy });
+    expect(released.verdict).toBe('released');
+    payment.released = true;
+  }
+}
 
 let instances = 0;
 
 it('a budget counts each payment of the last days, to the microsecond, and no released one [spend-1]', async () => {
-  const property = fc.asyncProperty(
-    fc.array(fc.oneof(pay, pay, pay, release), { maxLength: 25 }),
-    async (acts) => {
-      instances += 1;
-      const token = await tokenFor(client, {
-        scope: 'payment-shop.limit(7,100)',
-        instance_name: `m${instances}`,
-      });
-      const { grantId, hash } = parseToken('token', token);
-      const paid: { at: number; hundredths: number; released: boolean }[] = [];
-      let now = BEGINNING;
-      for (const [index, act] of acts.entries()) {
-        if (act.kind === 'release') {
-          const payment = paid[act.which];
-          if (payment === undefined) continue;
-          const { verdict } = await releasePayment(pool, {
-            grantId: grantId ?? '',
-            key: `${act.which}`,
-            decideBy: CALLER.decideBy,
-          });
-          expect(verdict).toBe('released');
-          payment.released = true;
-          continue;
-        }
-        now += act.wait;
-        const at = Math.max(now, (paid.at(-1)?.at ?? 0) + 1);
-        const used = paid
-          .filter((one) => !one.released && one.at > at - act.days * DAY)
-          .reduce((sum, { hundredths }) => sum + hundredths, 0);
-        await pool.query(
-          `update grants set token_issued_at = 'epoch'::timestamptz + $2::bigint * interval '1 microsecond' where grant_id = $1`,
-          [grantId, now],
-        );
-        const result = await reservePayment(pool, {
-          grantId: grantId ?? '',
-          tokenHash: hash,
-          scope: 'payment-shop.limit(7,100)',
-          key: `${paid.length}`,
-          paymentHash: sha256(`${index}`),
-          refusal: null,
-          budget: sha256('budget'),
-          amount: decimal(act.hundredths),
-          days: act.days,
-          most: decimal(MOST),
-          largest: null,
-          endsAt: null,
-          caller: CALLER,
-        });
-        const fits = used + act.hundredths <= MOST;
-        expect([result.verdict, Number(result.used)]).toEqual([
-          fits ? 'reserved' : 'over_budget',
-          (used + (fits ? act.hundredths : 0)) / 100,
-        ]);
-        if (fits) paid.push({ at, hundredths: act.hundredths, released: false });
-      }
-    },
-  );
+  const acts = fc.array(fc.oneof(pay, pay, pay, release), { maxLength: 25 });
+  const property = fc.asyncProperty(acts, async (all) => {
+    instances += 1;
+    const budget = new Budget(await tokenFor(client, { scope: SCOPE, instance_name: `m${instances}` }));
+    for (const act of all) await (act.kind === 'pay' ? budget.pay(act) : budget.release(act.which));
+  });
   await fc.assert(property, { numRuns: 40 });
 });

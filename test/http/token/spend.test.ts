@@ -27,7 +27,8 @@ const payment = (token: string, fields: Record<string, string> = {}) => ({
 
 async function post(path: string, form: Record<string, string>, authorization = resource) {
   const { status, body } = await agent.post(path, form, { authorization });
-  return { status, ...(JSON.parse(body) as Record<string, unknown>) };
+  const answer: Record<string, unknown> = { status, ...JSON.parse(body) };
+  return answer;
 }
 const spend = (token: string, fields: Record<string, string> = {}) =>
   post('/oauth/spend', payment(token, fields));
