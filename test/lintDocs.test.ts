@@ -167,7 +167,7 @@ it.each<[string, Record<string, string>, string[]]>([
     'imports of the demo',
     { 'demo/src/demo.ts': "import { a } from '../../src/rules/a.ts';\n" },
     [
-      'demo/src/demo.ts:1  the demo may import nothing but its own files and the sample client, not src/rules/a.ts',
+      'demo/src/demo.ts:1  the demo may import nothing but its own files, the types of its texts and the sample client, not src/rules/a.ts',
     ],
   ],
   [

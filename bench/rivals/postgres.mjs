@@ -26,11 +26,11 @@ const HOST = '127.0.0.1';
  */
 export function postgresOnTcp(programs) {
   return async (dataDir) => {
-    const location = findClusterFolder(dataDir);
+    const place = findClusterFolder(dataDir);
     const binaries = programs
       ? installed(programs)
-      : await makeBinariesAccessible(findBinaries(), location.runAs);
-    const cluster = { location, binaries, log: console.error, cancelled: new AbortController().signal };
+      : await makeBinariesAccessible(findBinaries(), place.runAs);
+    const cluster = { ...place, binaries, log: console.error, cancelled: new AbortController().signal };
     await createCluster(cluster);
     return start(cluster, await freePort());
   };
@@ -43,12 +43,11 @@ function installed(programs) {
 }
 
 /** @param {import('../../dist/trial/postgres/cluster.js').Cluster} cluster @param {number} port */
-async function start({ location, binaries }, port) {
-  const socketFolder = location.cluster;
-  const log = openSync(location.logFile, 'a', 0o600);
-  const args = ['-D', location.cluster, '-h', HOST, '-p', String(port), '-k', socketFolder];
+async function start({ folder, runAs, logFile, binaries }, port) {
+  const log = openSync(logFile, 'a', 0o600);
+  const args = ['-D', folder, '-h', HOST, '-p', String(port), '-k', folder];
   const child = spawn(`${binaries.folder}/bin/postgres`, args, {
-    ...location.runAs,
+    ...runAs,
     cwd: '/',
     env: CLEAN_ENVIRONMENT,
     detached: true,
@@ -64,7 +63,7 @@ async function start({ location, binaries }, port) {
     database: 'postgres',
     ssl: /** @type {const} */ (false),
   };
-  await untilReady(connection, () => child.exitCode !== null, location.logFile);
+  await untilReady(connection, () => child.exitCode !== null, logFile);
   const leave = async () => {
     child.kill('SIGINT');
     await ended;

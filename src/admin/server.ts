@@ -26,7 +26,7 @@ import { sha256 } from '../secrets/digest.ts';
 import { FairQueue } from '../secrets/fairQueue.ts';
 import { isOperatorToken } from '../secrets/tokens.ts';
 import { emit, METRIC_EVENTS } from '../signals/events.ts';
-import { TIME_LIMITED_CONNECTIONS } from '../store/database/query.ts';
+import { STATEMENT_LIMITED_CONNECTIONS } from '../store/database/query.ts';
 import { findOperatorByToken, type Operator } from '../store/operate/operators.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { type AdminDependencies, runEndpoint } from './handle.ts';
@@ -69,7 +69,7 @@ export function buildAdminApp(
       logRequest(request, reply);
     },
   });
-  dependencies.db.on('connect', (connection) => TIME_LIMITED_CONNECTIONS.add(connection));
+  dependencies.db.on('connect', (connection) => STATEMENT_LIMITED_CONNECTIONS.add(connection));
   prepareListener(app, 'http:');
   limitAnswerTime(app);
   limitConnections(app, maxConnections, true);

@@ -1,25 +1,15 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
-import {
-  type AnyOperation,
-  type Operation,
-  type OperationContext,
-  type RowPages,
-  readInput,
-} from '../operations/operation.ts';
+import { type AnyOperation, type OperationContext, readInput } from '../operations/operation.ts';
 import { type Row, toSnakeCase } from '../operations/snakeCase.ts';
 import { optionNamed, type Shell, withOptionNames } from './shell.ts';
 import { withStore } from './withStore.ts';
 
-/** Commands as typed, such as `client show <id>`. */
-export type CommandTable = Readonly<Record<string, CommandRow>>;
-
-/** A command's help and action. */
 export interface CommandRow {
   readonly summary: string;
   readonly options?: readonly Option[];
   /** None for the program's own commands. */
-  readonly operations?: readonly AnyOperation[];
+  readonly operation?: AnyOperation;
   readonly run: (shell: Shell, options: Options, args: Arguments) => Promise<void>;
 }
 
@@ -29,29 +19,6 @@ export type Options = Readonly<Record<string, any>>;
 
 /** As given; undefined for an omitted optional one. */
 export type Arguments = readonly (string | undefined)[];
-
-/** @param groups summaries of the groups of commands, such as `client secret` */
-export function addCommands(
-  program: Command,
-  table: CommandTable,
-  groups: Readonly<Record<string, string>>,
-  shell: Shell,
-): void {
-  const added = new Map([['', program]]);
-  const add = (path: string, args = ''): Command => {
-    const [, group = '', name = path] = /^(.*) (.*)$/.exec(path) ?? [];
-    const parent = added.get(group) ?? add(group).description(groups[group] ?? '');
-    const command = parent.command(`${name}${args}`);
-    added.set(path, command);
-    return command;
-  };
-  for (const [usage, { summary, options = [], run }] of Object.entries(table)) {
-    const [, path = usage, args] = /^(.*?)( [<[].*)?$/.exec(usage) ?? [];
-    const command = add(path, args).description(summary);
-    command.action((...given) => run(shell, given.at(-2), given.slice(0, -2)));
-    for (const option of options) command.addOption(option);
-  }
-}
 
 /** Texts, options and prompts of a command, added to its operation's schemas. */
 export interface CommandSettings<
@@ -76,30 +43,31 @@ export interface CommandSettings<
 }
 
 /** Turns an operation into a command. Its first input fields are arguments, as many as the usage has, the others options. */
-export function operationCommand<Input extends z.ZodObject, Output extends z.ZodType, Result>(
+export function operationCommand(
   usage: string,
-  operation: Operation<Input, Output, Result>,
-  settings: CommandSettings<Input, Output, Result> = {},
+  operation: AnyOperation,
+  settings: CommandSettings = {},
 ): CommandRow {
   const { says, line, none = '', view } = settings;
   const effect = settings.anySchema ? null : operation.effect;
-  const show = async (shell: Shell, context: OperationContext, input: z.output<Input>) => {
+  const show = async (shell: Shell, context: OperationContext, input: Row) => {
     const result = await operation.run(context, input);
     const wordsModule = view && !shell.inJson ? await import('./words.ts') : null;
     const inWords = await wordsModule?.inWordsOf(shell, context.db);
     const shown = (thing: unknown) => {
-      const document = operation.output.parse(thing);
-      return view && inWords ? inWords(view(document, thing as Row)) : (document as object);
+      const document = operation.output.parse(thing) as object;
+      return view && inWords ? inWords(view(document, thing as Row)) : document;
     };
     if (!operation.isList) return shell.printOne(shown(result), says?.(result, input));
-    return shell.printList(result as RowPages<unknown>, shown, none, line);
+    return shell.printList(result, shown, none, line);
   };
-  const names: (keyof z.output<Input> & string)[] = Object.keys(operation.input.shape);
+  const names = Object.keys(operation.input.shape);
   const named = names.splice(0, usage.match(/[<[]/g)?.length ?? 0);
   const fields = names.map((name) => {
-    const derived = optionOf(operation.input, name);
+    const schema = operation.input.shape[name] as z.ZodType;
+    const derived = optionOf(name, schema);
     const own = settings.options?.[name]?.(derived);
-    return { name, derived, options: own ?? [derived, ...negationOf(operation.input, name, derived)] };
+    return { name, derived, options: own ?? [derived, ...negationOf(name, schema, derived)] };
   });
   const options = fields.flatMap((field) => field.options);
   const [, argument] = /\[(.+)\]/.exec(usage) ?? [];
@@ -108,7 +76,7 @@ export function operationCommand<Input extends z.ZodObject, Output extends z.Zod
   const yes = operation.effect === 'destroys' ? [new Option('--yes', 'do not ask for confirmation')] : [];
   return {
     summary: settings.summary ?? operation.summary,
-    operations: [operation],
+    operation,
     options: [...options, ...yes],
     async run(shell, given, args) {
       const values = [
@@ -122,8 +90,7 @@ export function operationCommand<Input extends z.ZodObject, Output extends z.Zod
   };
 }
 
-export function optionOf({ shape }: z.ZodObject, name: string): Option {
-  const schema = shape[name] as z.ZodType;
+export function optionOf(name: string, schema: z.ZodType): Option {
   const derived = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   const { type, title, description, default: preset } = derived;
   const flag = optionNamed(toSnakeCase(name));
@@ -141,8 +108,8 @@ export function optionOf({ shape }: z.ZodObject, name: string): Option {
 }
 
 /** The other direction of a stored flag, which a change without it leaves; `force` is of one call. */
-function negationOf({ shape }: z.ZodObject, name: string, { long, required }: Option): readonly Option[] {
-  const hasDefault = z.safeParse(shape[name] as z.ZodType, undefined).success;
+function negationOf(name: string, schema: z.ZodType, { long, required }: Option): readonly Option[] {
+  const hasDefault = z.safeParse(schema, undefined).success;
   if (required || hasDefault || name === 'force') return [];
   return [new Option(`${long}`.replace('--', '--no-'), `the opposite of \`${long}\``)];
 }

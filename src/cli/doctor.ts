@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:tls';
+import type pg from 'pg';
 import {
   type Config,
   describeVariables,
@@ -9,11 +10,11 @@ import {
 } from '../config/config.ts';
 import { ConfigError } from '../config/environment.ts';
 import { fetchBounded, methodOf, openProvider, type ProviderSettings } from '../flows/common/provider.ts';
-import { advice, checkDatabase, checkInvariants, type Finding, ok, wrong } from '../operations/doctor.ts';
-import { type OperationContext, perform } from '../operations/operation.ts';
+import { advice, checkDatabase, checkInvariants, findingsOf, ok, wrong } from '../operations/doctor.ts';
 import { openServerStore } from '../process/openStore.ts';
 import { isLoopback } from '../rules/common/network.ts';
 import { explainTrouble } from '../store/database/errors.ts';
+import type { Finding } from '../store/schema/invariants.ts';
 import { differing, findSettings } from '../store/schema/settings.ts';
 import type { Options } from './commands.ts';
 import { fieldLines, type Shell } from './shell.ts';
@@ -30,7 +31,7 @@ const CORRECT = 'correct the configuration first';
 export async function runDoctor(shell: Shell, { invariants = false, patience }: Options): Promise<void> {
   if (invariants) readDatabaseConfig(shell.streams.env); // a wrong variable is no finding here but an error
   const findings = invariants
-    ? await checkStore(shell, (context) => perform(checkInvariants, context, { patience }))
+    ? await checkStore(shell, (pool) => checkInvariants(pool, patience))
     : await checkAll(shell);
   const lines = findings.map(({ level, text, remedy }) => {
     return `${level.padEnd(6)}  ${text}${remedy === null ? '' : `: ${remedy}`}`;
@@ -60,10 +61,10 @@ async function checkAll(shell: Shell): Promise<Finding[]> {
   // First, because servers then note refusals in the database.
   const { findings = [], references = [] } = config ? await examineAddress(config) : {};
   return [
-    ...verdicts.map((verdict) => ({ check: 'configuration', ...verdict })),
-    ...(await checkStore(shell, async (context) => {
-      const ofDatabase = await perform(checkDatabase, context, { references });
-      return config === null ? ofDatabase : [...ofDatabase, ...(await examineSettings(context, config))];
+    ...findingsOf('configuration', verdicts),
+    ...(await checkStore(shell, async (pool) => {
+      const ofDatabase = await checkDatabase(pool, references);
+      return config === null ? ofDatabase : [...ofDatabase, ...(await examineSettings(pool, config))];
     })),
     ...findings,
     ...(config?.provider ? await examineProvider(config.provider) : []),
@@ -81,30 +82,25 @@ function readOrExplain(shell: Shell) {
   }
 }
 
-/** The database's findings. */
-async function checkStore(
-  shell: Shell,
-  look: (context: Pick<OperationContext, 'db' | 'operator'>) => Promise<Finding[]>,
-): Promise<Finding[]> {
+async function checkStore(shell: Shell, look: (pool: pg.Pool) => Promise<Finding[]>): Promise<Finding[]> {
   try {
-    const store = await openServerStore(readDatabaseConfig(shell.streams.env), shell.log);
-    const context = { db: store.pool, operator: '' }; // it only reads: no operator in the audit trail
-    return await look(context).finally(() => store.close());
+    const { pool, close } = await openServerStore(readDatabaseConfig(shell.streams.env), shell.log);
+    return await look(pool).finally(close);
   } catch (error) {
-    if (error instanceof ConfigError)
-      return [{ check: 'database', ...wrong('not checked: database', CORRECT) }];
-    return [{ check: 'database', ...wrong(explainTrouble(error), 'see docs/operate/database.md') }];
+    const isUnset = error instanceof ConfigError;
+    const why = isUnset ? 'not checked: database' : explainTrouble(error);
+    return findingsOf('database', [wrong(why, isUnset ? CORRECT : 'see docs/operate/database.md')]);
   }
 }
 
 /** Finds settings that only the servers have otherwise, unless another check says that the table can't be read. */
-async function examineSettings({ db }: Pick<OperationContext, 'db'>, config: Config): Promise<Finding[]> {
-  const others = differing(settingsOf(config), await findSettings(db).catch(() => ({})));
+async function examineSettings(pool: pg.Pool, config: Config): Promise<Finding[]> {
+  const others = differing(settingsOf(config), await findSettings(pool).catch(() => ({})));
   const remedy = 'give this command the servers’ values, or restart all servers with these';
-  return others.map((variable) => ({
-    check: 'settings',
-    ...wrong(`${variable} is not as the servers of this database have it`, remedy),
-  }));
+  const verdicts = others.map((variable) =>
+    wrong(`${variable} is not as the servers of this database have it`, remedy),
+  );
+  return findingsOf('settings', verdicts);
 }
 
 /** @returns also the references of a refused request, and of one with a forged address */
@@ -139,7 +135,6 @@ async function examineAddress({ baseUrl, trustProxy }: Config) {
   return { findings, references };
 }
 
-/** Requests something as a stranger, without following a redirect. */
 const ask = (url: string, headers = {}) =>
   fetch(url, { headers, signal: AbortSignal.timeout(ADDRESS_TIMEOUT_MS), redirect: 'error' });
 

@@ -18,7 +18,7 @@ import type { Arguments, Options } from './commands.ts';
 import { type Shell, withOptionNames } from './shell.ts';
 
 /** Files and sentences of `assent client|user|grant import`. */
-export const IMPORTING = {
+export const IMPORT_COMMAND = {
   options: {
     force: (derived: Option) => [
       new Option('--force [kind]', derived.description).choices(FORCE_VALUES).preset('all'),

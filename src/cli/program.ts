@@ -1,6 +1,5 @@
 import { Command, CommanderError } from 'commander';
 import { OperatorError } from '../rules/common/error.ts';
-import { addCommands } from './commands.ts';
 import { EXIT_USAGE, type Shell } from './shell.ts';
 import { COMMANDS, GROUPS } from './table.ts';
 
@@ -30,12 +29,29 @@ export async function runCommand(argv: readonly string[], shell: Shell, version:
       },
     })
     .hook('preAction', (_program, command) => refuseIgnored(command));
-  addCommands(program, COMMANDS, GROUPS, shell);
+  addCommands(program, shell);
   try {
     await program.parseAsync(argv, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     explainUsage(shell, error, help);
+  }
+}
+
+export function addCommands(program: Command, shell: Shell): void {
+  const added = new Map([['', program]]);
+  const add = (path: string, args = ''): Command => {
+    const [, group = '', name = path] = /^(.*) (.*)$/.exec(path) ?? [];
+    const parent = added.get(group) ?? add(group).description(GROUPS[group] ?? '');
+    const command = parent.command(`${name}${args}`);
+    added.set(path, command);
+    return command;
+  };
+  for (const [usage, { summary, options = [], run }] of Object.entries(COMMANDS)) {
+    const [, path = usage, args] = /^(.*?)( [<[].*)?$/.exec(usage) ?? [];
+    const command = add(path, args).description(summary);
+    command.action((...given) => run(shell, given.at(-2), given.slice(0, -2)));
+    for (const option of options) command.addOption(option);
   }
 }
 

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { Option } from 'commander';
 import { prune } from '../operations/audit.ts';
-import { checkDatabase, checkInvariants } from '../operations/doctor.ts';
+import { intUpTo } from '../operations/fields.ts';
 import * as imports from '../operations/import/imports.ts';
 import { maintain } from '../operations/maintain.ts';
 import type { AnyOperation, Operation } from '../operations/operation.ts';
@@ -11,13 +11,12 @@ import { CHANGE_OPTIONS, readSettings, SETTING_OPTIONS } from './clientOptions.t
 import {
   type CommandRow,
   type CommandSettings,
-  type CommandTable,
   type Options,
   operationCommand,
   optionOf,
 } from './commands.ts';
 import { runDoctor, showConfig } from './doctor.ts';
-import { IMPORTING } from './imports.ts';
+import { IMPORT_COMMAND } from './imports.ts';
 import { runMigrate } from './migrate.ts';
 import type { Shell } from './shell.ts';
 import { ASKING, readSecret } from './terminal.ts';
@@ -56,7 +55,6 @@ type SettingsOf<Any> =
     ? CommandSettings<Input, Output, Result>
     : never;
 
-/** What commands have beside their operation's schemas. */
 const SETTINGS: { readonly [Usage in keyof typeof OPERATIONS]?: SettingsOf<(typeof OPERATIONS)[Usage]> } = {
   maintain: {
     anySchema: true,
@@ -83,7 +81,7 @@ const SETTINGS: { readonly [Usage in keyof typeof OPERATIONS]?: SettingsOf<(type
     }),
     view: ({ status, ...given }) => given,
   },
-  'client import [file]': IMPORTING,
+  'client import [file]': IMPORT_COMMAND,
   'client update <id>': {
     options: CHANGE_OPTIONS,
     read: readSettings,
@@ -110,7 +108,7 @@ const SETTINGS: { readonly [Usage in keyof typeof OPERATIONS]?: SettingsOf<(type
     ...ASKING,
     summary: 'create a user; prompts for the passwords without showing them',
   },
-  'user import [file]': IMPORTING,
+  'user import [file]': IMPORT_COMMAND,
   'user list': { none: 'no users' },
   'user show <login>': {
     view: (user, { paymentPasswordHash }) => ({
@@ -142,7 +140,7 @@ const SETTINGS: { readonly [Usage in keyof typeof OPERATIONS]?: SettingsOf<(type
   'operator list': { none: 'no operators' },
   'operator retire <name>': { says: ({ name }) => `retired ${name}` },
 
-  'grant import [file]': IMPORTING,
+  'grant import [file]': IMPORT_COMMAND,
   'grant list': {
     none: 'no authorizations',
     view: ({ clientName, ...grant }) => ({ clientName, ...grant }),
@@ -197,8 +195,8 @@ const SETTINGS: { readonly [Usage in keyof typeof OPERATIONS]?: SettingsOf<(type
 const SECRETS =
   'add, list and retire secrets; several may be valid at once, so that one can be replaced without downtime';
 
-/** The summaries of groups of commands. */
-export const GROUPS = {
+/** The summaries of groups of commands, such as `client secret`. */
+export const GROUPS: Readonly<Record<string, string>> = {
   client: 'register, import, list, change, block and delete applications, and manage their secrets',
   'client secret': SECRETS,
   user: 'create, import, list, block, sign out and delete users, and set their passwords',
@@ -216,7 +214,8 @@ const verbCommand = ([usage, operation]: [string, AnyOperation]): [string, Comma
   operationCommand(usage, operation, (SETTINGS as Readonly<Record<string, CommandSettings>>)[usage]),
 ];
 
-export const COMMANDS: CommandTable = {
+/** By their usage, as typed. */
+export const COMMANDS: Readonly<Record<string, CommandRow>> = {
   serve: {
     summary: 'run the server until a signal ends it',
     // Loaded only here, so that other commands start faster.
@@ -240,7 +239,7 @@ export const COMMANDS: CommandTable = {
   'audit next [cursor]': {
     summary: VERBS['audit next [cursor]'].summary,
     options: [new Option('--all', 'show all events, not only the next 1,000')],
-    operations: [VERBS['audit next [cursor]']],
+    operation: VERBS['audit next [cursor]'],
     run: followTrail,
   },
 
@@ -251,9 +250,8 @@ export const COMMANDS: CommandTable = {
         '--invariants',
         'check the invariants of the schema and of all rows instead; reads whole tables while servers run',
       ),
-      optionOf(checkInvariants.input, 'patience'),
+      optionOf('patience', intUpTo(99_999, 'seconds').default(60).describe('time limit of each statement')),
     ],
-    operations: [checkDatabase, checkInvariants],
     run: runDoctor,
   },
   'texts check <folder>': {

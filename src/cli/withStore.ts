@@ -7,7 +7,7 @@ import {
 } from '../config/config.ts';
 import type { OperationContext } from '../operations/operation.ts';
 import { checkSchema, migrateAndTell, openStore } from '../process/openStore.ts';
-import type { Effect } from '../rules/account/role.ts';
+import type { AccessLevel } from '../rules/account/role.ts';
 import { OperatorError } from '../rules/common/error.ts';
 import { differing, findSettings, saveSettings } from '../store/schema/settings.ts';
 import type { Shell } from './shell.ts';
@@ -17,7 +17,7 @@ import { confirm } from './terminal.ts';
 export async function withStore(
   shell: Shell,
   work: (context: OperationContext) => Promise<void>,
-  { effect, yes = false }: { effect: Effect | null; yes?: boolean },
+  { effect, yes = false }: { effect: AccessLevel | null; yes?: boolean },
 ): Promise<void> {
   const { log, streams } = shell;
   const { env } = streams;

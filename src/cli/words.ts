@@ -1,7 +1,7 @@
 import { readOffer } from '../config/config.ts';
-import { withoutLanguages } from '../languages/foreign.ts';
+import { stripLanguageMarks } from '../languages/foreign.ts';
 import { TEXTS } from '../languages/languages.ts';
-import { describeLimit, describeRights, type RightTexts } from '../languages/rights.ts';
+import { describeLimit, describeRights } from '../languages/rights.ts';
 import type { Ceiling } from '../rules/common/money.ts';
 import { NO_TARGET_NAMES } from '../rules/face/directory.ts';
 import { parseScope } from '../rules/scope/scope.ts';
@@ -10,7 +10,7 @@ import { findSettings } from '../store/schema/settings.ts';
 import type { Shell } from './shell.ts';
 
 /** @returns rewrites a thing: scope and ceiling in the words of the pages, without unset fields */
-export async function inWordsOf({ streams }: Shell, db: Database): Promise<(thing: object) => object> {
+export async function inWordsOf({ streams }: Shell, db: Database) {
   const { currency, catalogue } = readOffer(streams.env, await findSettings(db));
   const texts = TEXTS.en;
   const locale = {
@@ -19,22 +19,20 @@ export async function inWordsOf({ streams }: Shell, db: Database): Promise<(thin
     texts,
     catalogue,
   };
-  return (thing) => inWords(thing, currency, locale);
-}
-
-function inWords(thing: object, currency: string, locale: RightTexts): object {
   const rightsIn = (scope: string) =>
     describeRights(parseScope(scope, currency), locale).map(({ before, target, after, limit, quotes }) => {
       const named = target === null ? '' : `${quotes.open}${target.join(' ')}${quotes.close}`;
-      return withoutLanguages(
+      return stripLanguageMarks(
         `${before}${named}${after}${limit === null ? '' : `: ${TEXTS.en.formats.inSentence(limit)}`}`,
       );
     });
-  const set = Object.entries(thing).filter(([, value]) => value !== null && value !== false);
-  const fields = set.map(([name, value]) => {
-    if (name === 'scope') return ['rights', rightsIn(value)];
-    if (name === 'most') return [name, describeLimit({ ...(value as Ceiling), currency }, TEXTS.en)];
-    return [name, value];
-  });
-  return Object.fromEntries(fields);
+  return (thing: object): object => {
+    const set = Object.entries(thing).filter(([, value]) => value !== null && value !== false);
+    const fields = set.map(([name, value]) => {
+      if (name === 'scope') return ['rights', rightsIn(value)];
+      if (name === 'most') return [name, describeLimit({ ...(value as Ceiling), currency }, texts)];
+      return [name, value];
+    });
+    return Object.fromEntries(fields);
+  };
 }

@@ -2,7 +2,7 @@ import { BUILT_IN_CATALOGUE, parseCatalogue } from '../languages/catalogue.ts';
 import { BUILT_IN_BRAND } from '../rules/face/brand.ts';
 import { NO_TARGET_NAMES, parseTargetNames } from '../rules/face/directory.ts';
 import { ConfigError, resolveFromCheckout } from './environment.ts';
-import { collectProblems, MAX_DIRECTORY_BYTES, readBrand, readText } from './operatorFiles.ts';
+import { collectProblems, MAX_TARGET_NAMES_BYTES, readBrand, readText } from './operatorFiles.ts';
 import { readLanguages } from './ownWords.ts';
 
 type Files = Partial<Record<'CATALOGUE' | 'BRAND' | 'DIRECTORY' | 'TEXTS', string | undefined>>;
@@ -23,7 +23,7 @@ export function readFiles(files: Files, tags?: readonly string[]) {
     return file === undefined ? undefined : collect(variable, () => readFile(resolveFromCheckout(file)));
   };
   const folder = files.TEXTS === undefined ? null : resolveFromCheckout(files.TEXTS);
-  const readDirectory = (file: string) => parseTargetNames(readText(file, MAX_DIRECTORY_BYTES));
+  const readDirectory = (file: string) => parseTargetNames(readText(file, MAX_TARGET_NAMES_BYTES));
   const contents = {
     catalogue: read('CATALOGUE', (file) => parseCatalogue(readText(file))) ?? BUILT_IN_CATALOGUE,
     brand: read('BRAND', readBrand) ?? BUILT_IN_BRAND,

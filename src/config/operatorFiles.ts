@@ -10,7 +10,7 @@ import { hexOf, sha256 } from '../secrets/digest.ts';
 
 const MAX_FILE_BYTES = 64 * 1024;
 /** Size of a directory with about 50,000 names. */
-export const MAX_DIRECTORY_BYTES = 4 * 1024 * 1024;
+export const MAX_TARGET_NAMES_BYTES = 4 * 1024 * 1024;
 
 /** @param file absolute; its logo is relative to it @throws {FileError} with all mistakes of the file and its logo */
 export function readBrand(file: string): Brand {

@@ -1,5 +1,6 @@
 import cookie from '@fastify/cookie';
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import type { Registry } from 'prom-client';
 import type { Context } from '../flows/common/context.ts';
 import { limitAnswerTime } from '../listener/answerTime.ts';
 import { BOUNDS } from '../listener/bounds.ts';
@@ -12,7 +13,7 @@ import { RefusalLog } from '../watch/refusals.ts';
 import { cookieOptions } from './browser/cookies.ts';
 import { registerMetrics } from './metrics/registry.ts';
 import { metricsRoutes } from './metrics/server.ts';
-import { brandingOf } from './pages/look.ts';
+import { type Branding, brandingOf } from './pages/look.ts';
 import { refuseEmbedding } from './pages/noticePage.ts';
 import { addViews } from './pages/views.ts';
 import { CONTRACT_BODY_LIMIT_BYTES, MAX_LIMIT_FIELDS, parseForms } from './request/parameters.ts';
@@ -26,8 +27,13 @@ import { providerSignInRoutes } from './routes/authorize/provider.ts';
 import { signInRoutes } from './routes/authorize/signIn.ts';
 import { healthRoutes } from './routes/health.ts';
 import { tokenRoutes } from './routes/token.ts';
-import type {} from './server/decorations.ts'; // else the tests' compiler does not read it
-import { answerBadPath, answerErrors, answerUnknownRoutes, setErrorFormat } from './server/errors.ts';
+import {
+  answerBadPath,
+  answerErrors,
+  answerUnknownRoutes,
+  type RouteTable,
+  setErrorFormat,
+} from './server/errors.ts';
 
 export interface Dependencies {
   readonly context: Context;
@@ -109,4 +115,23 @@ function runInBackground(app: FastifyInstance): DatabaseWatch {
     housekeeping.stop();
   });
   return watch;
+}
+
+/** What the modules of `http/` add to Fastify's objects, each by a `decorate` of the same name. */
+declare module 'fastify' {
+  interface FastifyInstance {
+    readonly context: Context;
+    readonly branding: Branding;
+    readonly metrics: Registry;
+    readonly refusals: RefusalLog;
+    readonly routeTable: RouteTable;
+  }
+  interface FastifyRequest {
+    /** The address to go on at, for a page whose own can't be asked for again. */
+    wayBack?: string;
+  }
+  interface FastifyContextConfig {
+    /** True if attackers could guess secrets here: failures are limited. */
+    readonly limitsFailures?: boolean;
+  }
 }

@@ -15,7 +15,7 @@ export function inLanguage(text: string, tag: string): string {
 }
 
 /** A text outside pages, where no language can be said. */
-export function withoutLanguages(text: string): string {
+export function stripLanguageMarks(text: string): string {
   return text.replaceAll(MARKS, '');
 }
 
@@ -23,7 +23,7 @@ export function withoutLanguages(text: string): string {
 export function markLanguages(html: string): string {
   if (!html.includes(MARK)) return html;
   return html.replaceAll(MARKED, (found, tag: string | undefined) => {
-    if (tag === undefined) return withoutLanguages(found);
+    if (tag === undefined) return stripLanguageMarks(found);
     return tag === '' ? '</span>' : `<span lang="${tag}" dir="${directionOf(tag)}">`;
   });
 }

@@ -35,11 +35,8 @@ const EVENT = z.object({
   id: z.string(),
   at: z.date(),
   outcome: z.string().describe('may be a kind that only a newer build knows'),
-  ...recordOf(
-    ['userId', 'login', 'externalId', 'clientId', 'clientName', 'resourceId', 'instanceName'],
-    TEXT,
-  ),
-  ...recordOf(['grantId', 'scope'], TEXT),
+  ...recordOf(['userId', 'login', 'externalId', 'clientId', 'clientName'], TEXT),
+  ...recordOf(['resourceId', 'instanceName', 'grantId', 'scope'], TEXT),
   limits: z.unknown(),
   ...recordOf(['address', 'reference', 'operator'], TEXT),
   detail: z.unknown(),
@@ -127,7 +124,8 @@ export const next = operation({
   },
 });
 
-export const BUSY = 'a partition of the audit trail is being read, most likely by a backup; try again later';
+export const PARTITION_BUSY =
+  'a partition of the audit trail is being read, most likely by a backup; try again later';
 
 export const prune = operation({
   summary: 'drop old months of the audit trail; run as the owner of the tables',
@@ -143,7 +141,7 @@ export const prune = operation({
     const { months, busy } = await pruneAuditPartitions(context.db, keep, context.operator);
     if (!busy) return { months };
     const dropped = months.map((month) => `dropped ${month}\n`).join('');
-    throw new OperatorError('state', `${dropped}${BUSY}`);
+    throw new OperatorError('state', `${dropped}${PARTITION_BUSY}`);
   },
 });
 

@@ -18,10 +18,8 @@ import {
   writeLogo,
 } from '../store/common/clients.ts';
 import { transaction } from '../store/database/database.ts';
-import { REGISTRATION_STATEMENTS } from '../store/operate/registered.ts';
-import { runAudited } from './audit.ts';
-import { FLAG, ID, LISTED, NOTHING_TO_CHANGE, OPTIONAL_FLAG, STATUS, text } from './fields.ts';
-import { describeLoss, revokeMatching } from './grants.ts';
+import { FLAG, ID, LIST_FIELDS, NOTHING_TO_CHANGE, OPTIONAL_FLAG, STATUS, text } from './fields.ts';
+import { removeWithGrants } from './grants.ts';
 import { ensureFound, listOperation, type OperationContext, operation } from './operation.ts';
 import { blockOperations, makeSecret, SECRET, secretOperations } from './registered.ts';
 import { toSnakeCase, withSnakeCaseKeys } from './snakeCase.ts';
@@ -100,7 +98,7 @@ export const create = operation({
       if (logo !== null) await writeLogo(db, clientId, logo);
       await recordAct(db, { kind: 'client_created', operator, clientId, detail });
       const newSecret =
-        verified && (await makeSecret(db, 'client', clientId, { operator, existingSecret, force }));
+        verified && (await makeSecret(db, 'client', clientId, operator, existingSecret, force));
       return newSecret && existingSecret === undefined && { clientSecret: newSecret.secret };
     });
     for (const warning of warnings) context.warn(warning);
@@ -110,7 +108,7 @@ export const create = operation({
 
 export const list = listOperation({
   summary: 'list the applications',
-  input: z.strictObject(LISTED),
+  input: z.strictObject(LIST_FIELDS),
   output: CLIENT_VIEW,
   run: async ({ db }, filter) => listClients(db, filter),
   after: ({ clientId }) => clientId,
@@ -158,23 +156,16 @@ export const [block, unblock] = blockOperations('client', {
   unblock: 'unblock an application; its tokens work again',
 });
 
-/** Blocks the application first, which refuses its tokens at once; up to millions are then revoked in batches. */
 export const remove = operation({
   summary: 'delete an application with its secrets, and revoke all its authorizations',
   input: CLIENT_ID,
   output: z.object({ clientId: z.string(), status: z.literal('deleted'), revoked: z.int() }),
   effect: 'destroys',
   async run(context, { clientId }) {
-    const { db, operator, confirm } = context;
-    const { name } = await requireClient(db, clientId);
-    await confirm(() => describeLoss(db, { clientId }, `delete the application ${name} and `));
-    await block.run(context, { clientId });
-    const revoked = await revokeMatching(context, { clientId });
-    const act = { kind: 'client_deleted', operator, clientId } as const;
-    await runAudited(db, act, (connection) =>
-      REGISTRATION_STATEMENTS.client.remove(connection, { id: clientId }),
-    );
-    return { clientId, status: 'deleted' as const, revoked };
+    const { name } = await requireClient(context.db, clientId);
+    const deed = `delete the application ${name} and `;
+    const blocked = () => block.run(context, { clientId });
+    return { clientId, ...(await removeWithGrants(context, 'client', clientId, deed, blocked)) };
   },
 });
 

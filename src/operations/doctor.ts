@@ -1,6 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
 import type pg from 'pg';
-import { z } from 'zod';
 import { redirectUriDoubt } from '../rules/request/redirectUri.ts';
 import { countForeignHashes } from '../store/account/passwords.ts';
 import { findClients } from '../store/common/clients.ts';
@@ -9,86 +8,46 @@ import { hostsByPool, transaction } from '../store/database/database.ts';
 import { findOperators } from '../store/operate/operators.ts';
 import { findTrailFacts, MIN_MONTHS_AHEAD, ownsTables } from '../store/schema/auditPartitions.ts';
 import { type DatabaseFacts, findDatabaseFacts, findOtherCollation } from '../store/schema/health.ts';
-import { findBroken, uncheckedFinding } from '../store/schema/invariants.ts';
+import { type Finding, findBroken, type Verdict, verdictOnUnread } from '../store/schema/invariants.ts';
 import { schemaState } from '../store/schema/schemaState.ts';
 import { findDeviations, findExcessPrivileges, findGrantees } from '../store/schema/serverRole.ts';
 import { FORWARDED_FOR_REFERENCE } from '../watch/refusals.ts';
-import { intUpTo } from './fields.ts';
-import { operation } from './operation.ts';
-
-const FINDING = z.object({
-  check: z.string().describe('one word'),
-  level: z
-    .enum(['ok', 'advice', 'error'])
-    .describe('advice: can be improved; error: Assent can’t serve, or not safely'),
-  text: z.string(),
-  remedy: z.string().nullable().describe('what to do; null when all is well'),
-});
-
-export type Finding = z.output<typeof FINDING>;
-
-type Verdict = Omit<Finding, 'check'>;
 
 export const ok = (text: string): Verdict => ({ level: 'ok', text, remedy: null });
 export const advice = (text: string, remedy: string): Verdict => ({ level: 'advice', text, remedy });
 export const wrong = (text: string, remedy: string): Verdict => ({ level: 'error', text, remedy });
 
-export const checkDatabase = operation({
-  summary: 'check the database as a server sees it',
-  input: z.strictObject({
-    references: z
-      .array(z.string())
-      .optional()
-      .describe('of two requests that the server refused, one with a forged address'),
-  }),
-  output: z.array(FINDING),
-  effect: 'reads',
-  async run({ db }, { references = [] }) {
-    const facts = { ...(await transaction(db, findDatabaseFacts)), references };
-    return [{ check: 'database', ...ok('PostgreSQL answers') }, ...(await runChecks(facts, db))];
-  },
-});
+export const findingsOf = (check: string, verdicts: readonly Verdict[]): Finding[] =>
+  verdicts.map((verdict) => ({ check, ...verdict }));
 
-export const checkInvariants = operation({
-  summary: 'check the invariants of the schema and of all rows; reads whole tables while servers run',
-  input: z.strictObject({
-    patience: intUpTo(99_999, 'seconds').default(60).describe('time limit of each statement'),
-  }),
-  output: z.array(FINDING),
-  effect: 'reads',
-  async run({ db }, { patience }) {
-    const { version, known, text, remedy } = await schemaState(db);
-    if (version !== known) return [{ check: 'schema', ...wrong(text, remedy) }];
-    const privileges = await judgePrivileges(db).catch((error) => [verdictOf(uncheckedFinding(error))]);
-    const broken = await findBroken(db, patience);
-    return [
-      ...privileges.map((verdict) => ({ check: 'privileges', ...verdict })),
-      ...broken.map(({ check, ...answer }) => ({ check, ...verdictOf(answer) })),
-    ];
-  },
-});
+/** Checks the database as a server sees it. @param references of two refused requests, one with a forged address */
+export async function checkDatabase(pool: pg.Pool, references: readonly string[] = []): Promise<Finding[]> {
+  const facts = { ...(await transaction(pool, findDatabaseFacts)), references, pool };
+  return [...findingsOf('database', [ok('PostgreSQL answers')]), ...(await runChecks(facts))];
+}
 
-const verdictOf = ({ level, finding: text, remedy }: ReturnType<typeof uncheckedFinding>) => ({
-  level,
-  text,
-  remedy,
-});
+/** Checks the schema and all rows: reads whole tables while servers run. @param patience seconds, of each statement */
+export async function checkInvariants(pool: pg.Pool, patience: number): Promise<Finding[]> {
+  const { version, known, text, remedy } = await schemaState(pool);
+  if (version !== known) return findingsOf('schema', [wrong(text, remedy)]);
+  const privileges = await judgePrivileges(pool).catch((error) => [verdictOnUnread(error)]);
+  return [...findingsOf('privileges', privileges), ...(await findBroken(pool, patience))];
+}
 
 /** A check that fails, such as on an unreadable table, is a finding: the others still run. */
-async function runChecks(facts: Facts, pool: pg.Pool): Promise<Finding[]> {
+async function runChecks(facts: Facts): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const [check, judge] of Object.entries(OF_DATABASE)) {
-    const verdicts = await judge(facts, pool).catch(({ message }: Error) =>
+    const verdicts = await judge(facts).catch(({ message }: Error) =>
       wrong(`this can't be checked: ${message}`, 'run assent migrate --server-role for this role'),
     );
-    findings.push(...[verdicts].flat().map((verdict) => ({ check, ...verdict })));
+    findings.push(...findingsOf(check, [verdicts].flat()));
     if (check === 'schema' && findings.at(-1)?.level === 'error') break; // later checks read its tables
   }
   return findings;
 }
 
-type Facts = DatabaseFacts & { readonly references: readonly string[] };
-type Judge = (facts: Facts, pool: pg.Pool) => Promise<Verdict | Verdict[]>;
+type Facts = DatabaseFacts & { readonly references: readonly string[]; readonly pool: pg.Pool };
 
 /** Above this, log times mislead; Assent itself uses only the database's clock. */
 const TOLERABLE_SKEW_SECONDS = 5;
@@ -96,7 +55,7 @@ const HOUR_MS = 3_600_000;
 const TOKEN_ENDS_MS = 14 * 24 * HOUR_MS;
 
 /** In the order of the report: first the database and the connection, then the tables. */
-const OF_DATABASE: Readonly<Record<string, Judge>> = {
+const OF_DATABASE: Readonly<Record<string, (facts: Facts) => Promise<Verdict | Verdict[]>>> = {
   version: async ({ version, versionNumber }) =>
     versionNumber >= 150_000
       ? ok(`PostgreSQL ${version}`)
@@ -107,7 +66,7 @@ const OF_DATABASE: Readonly<Record<string, Judge>> = {
       ? ok('the database has the encoding UTF8')
       : wrong(`the database has the encoding ${encoding}`, 'create one with encoding UTF8'),
 
-  collation: async (_facts, pool) =>
+  collation: async ({ pool }) =>
     (await findOtherCollation(pool)).map(({ text, remedy }) => advice(text, remedy)),
 
   async writes({ isStandby, readOnly }) {
@@ -146,7 +105,7 @@ const OF_DATABASE: Readonly<Record<string, Judge>> = {
     );
   },
 
-  async hosts(_facts, pool) {
+  async hosts({ pool }) {
     const text = 'with several hosts, a former primary may still respond for 3 seconds after a failover';
     const remedy = 'use a watchdog, or better HAProxy, which asks Patroni (test/ha/README.md)';
     return hostsByPool.get(pool)?.hosts.length === 1 ? [] : advice(text, remedy);
@@ -157,14 +116,14 @@ const OF_DATABASE: Readonly<Record<string, Judge>> = {
     return skewSeconds < TOLERABLE_SKEW_SECONDS ? ok(text) : advice(text, 'run NTP on both');
   },
 
-  async schema(_facts, pool) {
+  async schema({ pool }) {
     const { version, known, serves, text, remedy } = await schemaState(pool);
     if (version < known || !serves) return wrong(text, remedy);
     if (version === known) return ok(text);
     return advice(`${text}; this build supports the newer one`, 'run the newer build again when you can');
   },
 
-  async role({ role }, pool) {
+  async role({ role, pool }) {
     const { lacking, beyond } = await findDeviations(pool);
     const remedy = `run assent migrate --server-role ${role} as the owner of the tables`;
     if (lacking.length > 0) return wrong(`the role ${role} lacks ${lacking.join(', ')}`, remedy);
@@ -179,7 +138,7 @@ const OF_DATABASE: Readonly<Record<string, Judge>> = {
       : ok(`the role ${role} may read and write rows, but not change tables`);
   },
 
-  async trail(_facts, pool) {
+  async trail({ pool }) {
     const { size, lastMonth, monthsAhead } = await findTrailFacts(pool);
     const growth = lastMonth === null ? '' : `, ${lastMonth} of it last month`;
     const text = `the audit trail has ${size}${growth}, and partitions for ${monthsAhead} months ahead`;
@@ -188,7 +147,7 @@ const OF_DATABASE: Readonly<Record<string, Judge>> = {
       : advice(text, 'run assent maintain as the owner of the tables, once a month');
   },
 
-  async redirects(_facts, pool) {
+  async redirects({ pool }) {
     const doubtful = (await findClients(pool)).filter(({ redirectUri }) => redirectUriDoubt(redirectUri));
     const text = `${doubtful.length} application${doubtful.length === 1 ? ' has' : 's have'} an unsafe redirect URI, such as one without https`;
     if (doubtful.length === 0) return ok(text);
@@ -196,7 +155,7 @@ const OF_DATABASE: Readonly<Record<string, Judge>> = {
     return advice(`${text}; for example ${some.join(', ')}`, 'assent client update ID --redirect-uri URI');
   },
 
-  async proxy({ references }, pool) {
+  async proxy({ references, pool }) {
     const [plain, forged] = await Promise.all(references.map((reference) => findRefusal(pool, reference)));
     if (references.length > 0 && !plain)
       return advice(
@@ -218,7 +177,7 @@ const OF_DATABASE: Readonly<Record<string, Judge>> = {
     );
   },
 
-  async operators(_facts, pool) {
+  async operators({ pool }) {
     const soon = Date.now() + TOKEN_ENDS_MS;
     const ending = (await findOperators(pool)).filter((one) => !one.retiredAt && +one.expiresAt < soon);
     return ending.map(({ name, expiresAt }) => {
@@ -227,7 +186,7 @@ const OF_DATABASE: Readonly<Record<string, Judge>> = {
     });
   },
 
-  async passwords(_facts, pool) {
+  async passwords({ pool }) {
     return (await countForeignHashes(pool)).map(({ form, count }) => {
       const passwords = `${count.toLocaleString('en')} password${count === 1 ? ' has' : 's have'}`;
       if (form !== null) return ok(`${passwords} a hash of an earlier service (${form})`);

@@ -23,8 +23,7 @@ export const LIMIT = intUpTo(1_000, 'number').exactOptional().describe('number o
 
 export const NOTHING_TO_CHANGE = 'nothing to change: pass at least one of {fields}';
 
-/** What narrows a list. */
-export const LISTED = {
+export const LIST_FIELDS = {
   after: text('entry').exactOptional().describe('list only entries after this id, login or name'),
   name: text('text').exactOptional().describe('list only entries with this text in the name'),
   status: STATUS.exactOptional().meta({

@@ -11,7 +11,9 @@ import { findClient } from '../store/common/clients.ts';
 import type { Grant } from '../store/common/grants.ts';
 import { findUser } from '../store/common/users.ts';
 import * as store from '../store/operate/liveGrants.ts';
+import { REGISTRATION_STATEMENTS } from '../store/operate/registered.ts';
 import { MAX_GRANTS_A_STATEMENT, revokeGrants } from '../store/token/revocations.ts';
+import { runAudited } from './audit.ts';
 import { cursorField, ID, LIMIT, LOGIN, text, timeThat } from './fields.ts';
 import {
   ensureFound,
@@ -115,7 +117,7 @@ export const revoke = operation({
   async run(context, { trail, hashes, ...input }) {
     if (input.grantId !== undefined) {
       await requireGrant(context.db, input.grantId);
-      return { ...input, revoked: await revokePages(context, [[{ id: input.grantId }]]) };
+      return { ...input, revoked: await revokePages(context, [[input.grantId]]) };
     }
     const file = trail ?? hashes;
     if (file !== undefined) {
@@ -128,12 +130,12 @@ export const revoke = operation({
         context.warn(`lines that can't be read: ${unreadable} in ${name}; they are ignored`);
       if (read === 0) context.warn(`${name} has nothing that ends an authorization`);
       await context.confirm(async () => lossFrom({ grants: ids.length, people }));
-      const revoked = await revokePages(context, [ids.map((id) => ({ id }))]);
+      const revoked = await revokePages(context, [ids]);
       return { ...input, [trail ? 'trail' : 'hashes']: name, revoked };
     }
     const which = await filterOf(context.db, input);
-    await context.confirm(() => describeLoss(context.db, which));
-    return { ...input, revoked: await revokeMatching(context, which) };
+    await context.confirm(async () => lossFrom(await store.countLiveGrants(context.db, which)));
+    return { ...input, revoked: await revokePages(context, store.findLiveGrants(context.db, which)) };
   },
 });
 
@@ -195,29 +197,41 @@ async function filterOf(db: pg.Pool, { login, ...rest }: store.GrantFilter & { l
   return { ...rest, userId: user?.userId };
 }
 
-/** @param deed precedes the revocation of the live grants, as `delete … and ` */
-export async function describeLoss(db: pg.Pool, filter: store.GrantFilter, deed = ''): Promise<Loss> {
-  return lossFrom(await store.countLiveGrants(db, filter), deed);
+/**
+ * Deletes a user or an application, and revokes what they have; `block` comes first, so that no new authorization appears.
+ * @param deed precedes the revocation, as `delete … and `
+ */
+export async function removeWithGrants(
+  context: OperationContext,
+  kind: 'client' | 'user',
+  id: string,
+  deed: string,
+  block: () => Promise<unknown>,
+  detail: object | null = null,
+) {
+  const { db, operator, confirm } = context;
+  const its = { [`${kind}Id`]: id };
+  await confirm(async () => lossFrom(await store.countLiveGrants(db, its), deed));
+  await block();
+  const revoked = await revokePages(context, store.findLiveGrants(db, its));
+  const act = { kind: `${kind}_deleted`, operator, ...its, detail } as const;
+  await runAudited(db, act, (connection) => REGISTRATION_STATEMENTS[kind].remove(connection, { id }));
+  return { status: 'deleted' as const, revoked };
 }
 
+/** @param deed precedes the revocation, as `delete … and ` */
 function lossFrom({ grants, people }: { readonly grants: number; readonly people: number }, deed = ''): Loss {
   const counted = `${grants} ${grants === 1 ? 'authorization' : 'authorizations'}`;
   const of = people > 1 ? ` of ${people} people` : '';
   return { deed: `${deed}revoke ${counted}${of}`, count: deed === '' ? grants : 1 };
 }
 
-type Revoker = Pick<OperationContext, 'db' | 'operator' | 'progress'>;
-
-export function revokeMatching(context: Revoker, filter: store.GrantFilter): Promise<number> {
-  return revokePages(context, store.findLiveGrants(context.db, filter));
-}
-
 /** Revokes grants in the order of their keys, each batch in its own transaction, so it can be interrupted. */
-async function revokePages({ db, operator, progress }: Revoker, pages: RowPages<{ id: string }>) {
+async function revokePages({ db, operator, progress }: OperationContext, pages: RowPages<string>) {
   let revoked = 0;
   for await (const page of pages) {
     for (let from = 0; from < page.length; from += MAX_GRANTS_A_STATEMENT) {
-      const grantIds = page.slice(from, from + MAX_GRANTS_A_STATEMENT).map(({ id }) => id);
+      const grantIds = page.slice(from, from + MAX_GRANTS_A_STATEMENT);
       const decideBy = performance.now() + REQUEST_DEADLINE_MS;
       revoked += (await revokeGrants(db, { grantIds, operator, decideBy })).revoked;
       await progress(revoked);

@@ -9,7 +9,7 @@ import {
   pruneAuditPartitions,
 } from '../store/schema/auditPartitions.ts';
 import { schemaState } from '../store/schema/schemaState.ts';
-import { BUSY, confirmPruning } from './audit.ts';
+import { confirmPruning, PARTITION_BUSY } from './audit.ts';
 import { intUpTo } from './fields.ts';
 import { operation } from './operation.ts';
 
@@ -52,7 +52,7 @@ export const maintain = operation({
       keep === undefined ? { months: [], busy: false } : await pruneAuditPartitions(pool, keep, operator);
     await analyzeTrail(pool);
     const { strays } = await countStrays(pool);
-    const leftUndone = busy || pruned.busy ? [BUSY] : [];
+    const leftUndone = busy || pruned.busy ? [PARTITION_BUSY] : [];
     for (const sentence of leftUndone) warn(`not done: ${sentence}`);
     return { expired, made, pruned: pruned.months, strays, analyzed: true, leftUndone };
   },

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { z } from 'zod';
-import type { Effect } from '../rules/account/role.ts';
+import type { AccessLevel } from '../rules/account/role.ts';
 import { OperatorError } from '../rules/common/error.ts';
 import { BUILT_IN_OFFER, type Offer } from '../rules/request/scopeRules.ts';
 import type { Operator } from '../store/operate/operators.ts';
@@ -13,7 +13,6 @@ export interface Loss {
   readonly count: number;
 }
 
-/** The operator of an operation, and the callbacks of its surface. */
 export interface OperationContext {
   readonly db: pg.Pool;
   /** The name in the audit trail. */
@@ -46,7 +45,7 @@ export interface Operation<Input extends z.ZodObject, Output extends z.ZodType, 
   /** The shown fields of the result, in this order; for a list, those of each row. */
   readonly output: Output;
   /** What it needs an operator's role for; one that `destroys` asks before an irreversible loss. */
-  readonly effect: Effect;
+  readonly effect: AccessLevel;
   readonly isList?: boolean;
   /** Of a list: the value of its input `after` with which it goes on behind this row. */
   after?(row: Result extends RowPages<infer Row> ? Row : never): string;
@@ -56,8 +55,8 @@ export interface Operation<Input extends z.ZodObject, Output extends z.ZodType, 
 // biome-ignore lint/suspicious/noExplicitAny: the operation's schema checks an input
 export type AnyOperation = Operation<z.ZodObject, z.ZodType, any>;
 
-type OperationDefinition<Whole extends { effect: Effect }> = Omit<Whole, 'effect'> & {
-  readonly effect?: Effect;
+type OperationDefinition<Whole extends { effect: AccessLevel }> = Omit<Whole, 'effect'> & {
+  readonly effect?: AccessLevel;
 };
 
 /** An operation that `changes`, unless it says otherwise. */

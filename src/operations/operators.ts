@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { checkOperatorName } from '../rules/account/registration.ts';
-import { EFFECTS, permits } from '../rules/account/role.ts';
+import { ACCESS_LEVELS, permits } from '../rules/account/role.ts';
 import { OperatorError } from '../rules/common/error.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { newOperatorToken } from '../secrets/tokens.ts';
@@ -8,7 +8,7 @@ import { recordAct } from '../store/common/auditEvents.ts';
 import { transaction } from '../store/database/database.ts';
 import { findOperators, insertOperator, listOperators, retireOperator } from '../store/operate/operators.ts';
 import { runAudited } from './audit.ts';
-import { intUpTo, LISTED, text } from './fields.ts';
+import { intUpTo, LIST_FIELDS, text } from './fields.ts';
 import { ensureFound, listOperation, operation } from './operation.ts';
 
 // Programs that call the operators' HTTP API (`admin/`).
@@ -16,7 +16,7 @@ import { ensureFound, listOperation, operation } from './operation.ts';
 const MAX_DAYS = 365;
 
 const NAME = text('name');
-const ROLE = z.enum(EFFECTS, `Must be one of ${EFFECTS.join(', ')}.`).meta({
+const ROLE = z.enum(ACCESS_LEVELS, `Must be one of ${ACCESS_LEVELS.join(', ')}.`).meta({
   title: 'role',
   description: 'reads: operations that only read; changes: also those that change; destroys: all operations',
 });
@@ -55,7 +55,7 @@ export const create = operation({
 export const list = listOperation({
   summary: 'list the operators of the HTTP API',
   input: z.strictObject({
-    ...LISTED,
+    ...LIST_FIELDS,
     status: STATUS.exactOptional().meta({
       title: 'status',
       description: 'list only active, expired or retired ones',

@@ -57,11 +57,12 @@ export function secretOperations<Owner>(
         secretId: z.string(),
         [`${owner}Secret`]: z.string().optional().describe('the new secret, shown only once'),
       }),
-      async run({ db, operator }, { [key]: id = '', secret: existingSecret, force }) {
-        checkUse(await requireOwner(db, id));
-        const settings = { operator, existingSecret, force: Boolean(force) };
-        const { secretId, secret } = await transaction(db, (one) => makeSecret(one, owner, id, settings));
-        return { [key]: id, secretId, [`${owner}Secret`]: existingSecret === undefined ? secret : undefined };
+      async run({ db: pool, operator }, { [key]: id = '', secret: existing, force }) {
+        checkUse(await requireOwner(pool, id));
+        const { secretId, secret } = await transaction(pool, (db) =>
+          makeSecret(db, owner, id, operator, existing, Boolean(force)),
+        );
+        return { [key]: id, secretId, [`${owner}Secret`]: existing === undefined ? secret : undefined };
       },
     }),
     list: listOperation({
@@ -120,15 +121,13 @@ export async function makeSecret(
   db: pg.PoolClient,
   owner: SecretOwner,
   id: string,
-  {
-    operator,
-    existingSecret,
-    force,
-  }: { operator: string; existingSecret?: string | undefined; force?: boolean | undefined },
+  operator: string,
+  existing?: string,
+  force = false,
 ) {
-  const weak = existingSecret !== undefined && checkExistingSecret('secret', existingSecret);
+  const weak = existing !== undefined && checkExistingSecret('secret', existing);
   if (weak && !force) throw new OperatorError('refused_value', weak, 'secret');
-  const [secretId, secret] = [randomHex(4), existingSecret ?? randomHex(32)];
+  const [secretId, secret] = [randomHex(4), existing ?? randomHex(32)];
   if ((await secretStatements[owner].insert(db, { ownerId: id, secretId, secretHash: sha256(secret) })) === 0)
     throw new OperatorError('state', `${id} has or had this secret: add another one`);
   const detail = { secret_id: secretId };

@@ -12,7 +12,7 @@ import {
   REGISTRATION_STATEMENTS,
 } from '../store/operate/registered.ts';
 import { runAudited } from './audit.ts';
-import { ID, LISTED, STATUS, text } from './fields.ts';
+import { ID, LIST_FIELDS, STATUS, text } from './fields.ts';
 import { ensureFound, listOperation, operation } from './operation.ts';
 import { blockOperations, makeSecret, secretOperations } from './registered.ts';
 
@@ -33,7 +33,7 @@ export const create = operation({
       if ((await insertResource(db, { resourceId, name })) === 0)
         throw new OperatorError('state', `the id ${resourceId} is taken`);
       await recordAct(db, { kind: 'resource_created', operator, resourceId, detail: { name } });
-      const { secret } = await makeSecret(db, 'resource', resourceId, { operator });
+      const { secret } = await makeSecret(db, 'resource', resourceId, operator);
       return { resourceId, resourceSecret: secret };
     });
   },
@@ -41,7 +41,7 @@ export const create = operation({
 
 export const list = listOperation({
   summary: 'list the resource servers',
-  input: z.strictObject(LISTED),
+  input: z.strictObject(LIST_FIELDS),
   output: RESOURCE,
   run: async ({ db }, filter) => listResources(db, filter),
   after: ({ resourceId }) => resourceId,

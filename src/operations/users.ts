@@ -11,9 +11,8 @@ import { deleteSessionsOfUser } from '../store/common/sessions.ts';
 import * as store from '../store/common/users.ts';
 import { type Database, transaction } from '../store/database/database.ts';
 import { REGISTRATION_STATEMENTS } from '../store/operate/registered.ts';
-import { runAudited } from './audit.ts';
-import { LISTED, LOGIN, LOGIN_OR_ID, NOTHING_TO_CHANGE, OPTIONAL_FLAG, STATUS, text } from './fields.ts';
-import { describeLoss, revokeMatching } from './grants.ts';
+import { LIST_FIELDS, LOGIN, LOGIN_OR_ID, NOTHING_TO_CHANGE, OPTIONAL_FLAG, STATUS, text } from './fields.ts';
+import { removeWithGrants } from './grants.ts';
 import { ensureFound, listOperation, operation } from './operation.ts';
 
 const PASSWORDS = {
@@ -63,7 +62,7 @@ export const create = operation({
 export const list = listOperation({
   summary: 'list the users, in the order of their logins',
   input: z.strictObject({
-    ...LISTED,
+    ...LIST_FIELDS,
     login: text('text').exactOptional().describe('list only users whose login contains this text'),
     externalId: text('id').exactOptional().describe('list only the user with this external id'),
   }),
@@ -170,7 +169,6 @@ export const setPassword = operation({
   },
 });
 
-/** Blocks the user first, so that no new authorization appears meanwhile. */
 export const remove = operation({
   summary:
     'erase a user, sessions and authorizations; the trail keeps the id, and hashes of login and external id',
@@ -178,17 +176,11 @@ export const remove = operation({
   output: z.object({ userId: z.string(), status: z.literal('deleted'), revoked: z.int() }),
   effect: 'destroys',
   async run(context, input) {
-    const { db, operator, confirm } = context;
-    const { userId, login, externalId } = await requireUser(db, input.login);
-    await confirm(() => describeLoss(db, { userId }, `erase the user ${login} for good and `));
-    await block.run(context, { login: userId });
-    const revoked = await revokeMatching(context, { userId });
+    const { userId, login, externalId } = await requireUser(context.db, input.login);
+    const deed = `erase the user ${login} for good and `;
+    const blocked = () => block.run(context, { login: userId });
     const detail = { names: digestsOf(login, externalId) };
-    const act = { kind: 'user_deleted', operator, userId, detail } as const;
-    await runAudited(db, act, (connection) =>
-      REGISTRATION_STATEMENTS.user.remove(connection, { id: userId }),
-    );
-    return { userId, status: 'deleted' as const, revoked };
+    return { userId, ...(await removeWithGrants(context, 'user', userId, deed, blocked, detail)) };
   },
 });
 

@@ -4,7 +4,7 @@ import type { Piscina } from 'piscina';
 import { OverloadedError } from '../rules/common/error.ts';
 import { MAX_PASSWORD_BYTES } from '../rules/common/limits.ts';
 import { lazy } from '../rules/common/memoize.ts';
-import { type PasswordQueue, passwordRefused, passwordStarted } from '../signals/timings.ts';
+import { type PasswordQueue, passwordRefusedChannel, passwordStartedChannel } from '../signals/timings.ts';
 import { FairQueue, type Turn } from './fairQueue.ts';
 import { isOwn, readHash } from './foreignHash.js';
 
@@ -103,7 +103,7 @@ export class ThreadQueues {
         reject(overloaded(queue));
         continue;
       }
-      if (queue !== 'hashing') passwordStarted.publish({ queue, waitSeconds: (now - since) / 1000 });
+      if (queue !== 'hashing') passwordStartedChannel.publish({ queue, waitSeconds: (now - since) / 1000 });
       this.#used.threads += 1;
       this.#used.bytes += bytes;
       start(turn);
@@ -135,7 +135,7 @@ export function requireRoom({ queue, key }: QueueTicket): void {
 }
 
 function overloaded(queue: QueuedWork['queue']): OverloadedError {
-  if (queue !== 'hashing') passwordRefused.publish({ queue });
+  if (queue !== 'hashing') passwordRefusedChannel.publish({ queue });
   return new OverloadedError('too many passwords are waiting to be checked');
 }
 

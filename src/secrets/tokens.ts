@@ -51,12 +51,12 @@ export function deriveGrantId(userId: string, clientId: string, instanceName: st
 }
 
 /** @param hex 32 hex digits @returns the uuid in PostgreSQL's text form */
-export function formatUuid(hex: string): string {
+function formatUuid(hex: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
 /** @param uuid in PostgreSQL's form @returns its 16 bytes */
-export function parseUuid(uuid: string): Buffer {
+function parseUuid(uuid: string): Buffer {
   return Buffer.from(uuid.replaceAll('-', ''), 'hex');
 }
 

@@ -25,9 +25,10 @@ export const batchRefusalChannel = typedChannel<{ readonly name: string }>('batc
 export const PASSWORD_QUEUES = ['known', 'stranger'] as const;
 export type PasswordQueue = (typeof PASSWORD_QUEUES)[number];
 
-export const passwordStarted = typedChannel<{ readonly queue: PasswordQueue; readonly waitSeconds: number }>(
-  'password-started',
-);
+export const passwordStartedChannel = typedChannel<{
+  readonly queue: PasswordQueue;
+  readonly waitSeconds: number;
+}>('password-started');
 
 /** Sent when a password check is refused: its queue is full, or its turn comes too late. */
-export const passwordRefused = typedChannel<{ readonly queue: PasswordQueue }>('password-refused');
+export const passwordRefusedChannel = typedChannel<{ readonly queue: PasswordQueue }>('password-refused');

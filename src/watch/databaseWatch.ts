@@ -8,7 +8,7 @@ import {
   isPermanentDatabaseError,
   nameTrouble,
 } from '../store/database/errors.ts';
-import { checkTables } from '../store/schema/health.ts';
+import { checkWritable } from '../store/schema/health.ts';
 
 /** A database with a slower simplest query serves no request in time either. */
 const LATE_MS = 2_000;
@@ -92,7 +92,7 @@ export class DatabaseWatch {
     await gateOf.get(this.#db)?.tried; // a migration at the start may take long: no fault of the database
     const late = setTimeout(() => this.#isAway(this.#trouble?.cause ?? new Error(LATE)), LATE_MS).unref();
     try {
-      await this.#checkTables();
+      await this.#checkWritable();
       this.#isBack();
       this.#last = { isReady: true, at: performance.now() };
       return true;
@@ -108,10 +108,10 @@ export class DatabaseWatch {
   }
 
   /** Idle connections may have broken all at once: each is tried and closed, until a new one decides. */
-  async #checkTables(): Promise<void> {
+  async #checkWritable(): Promise<void> {
     for (let unused = this.#db.idleCount; ; unused -= 1) {
       try {
-        return await checkTables(this.#db);
+        return await checkWritable(this.#db);
       } catch (error) {
         if (unused === 0 || !isConnectionLost(error)) throw error;
       }

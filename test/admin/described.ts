@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { afterAll, expect } from 'vitest';
 import type { z } from 'zod';
-import type { Effect } from '../../src/rules/account/role.ts';
+import type { AccessLevel } from '../../src/rules/account/role.ts';
 import { openAdmin, operatorToken } from '../support/admin.ts';
 import { ledger, refuse } from '../support/ledger.ts';
 import { useServer } from '../support/server.ts';
@@ -51,7 +51,7 @@ export const OPERATIONS = Object.entries(DOCUMENT.paths).flatMap(([path, methods
       id: said.operationId,
       method: method.toUpperCase(),
       path,
-      effect: effect as Effect,
+      effect: effect as AccessLevel,
       parameters: said.parameters ?? [],
       body: said.requestBody?.content['application/json'].schema,
       needsBody: said.requestBody?.required ?? false,
@@ -179,7 +179,7 @@ export async function useDescribed() {
     expect(faultsOf({ logLines: log })).toEqual([]);
   });
   const url = await openAdmin(db, log);
-  const tokenFor = (role: Effect) => operatorToken(db, `may ${role}`, role, 365);
+  const tokenFor = (role: AccessLevel) => operatorToken(db, `may ${role}`, role, 365);
   const [reads, changes] = [await tokenFor('reads'), await tokenFor('changes')];
   const tokens = { reads, changes, destroys: await tokenFor('destroys') };
   return { ...apiAt(url, tokens.destroys), server, tokens };

@@ -1,17 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { ENDPOINTS } from '../../src/admin/endpoints.ts';
 import * as audit from '../../src/operations/audit.ts';
-import { checkDatabase, checkInvariants } from '../../src/operations/doctor.ts';
 import * as imports from '../../src/operations/import/imports.ts';
 import { maintain } from '../../src/operations/maintain.ts';
 import { useAdmin } from '../support/admin.ts';
 import { ALL_OPERATIONS } from '../support/allOperations.ts';
 
-/** Commands only: they need the owner of the tables, or are about the machine. */
-const OWNERS: readonly unknown[] = [
-  ...[maintain, checkDatabase, checkInvariants, audit.prune],
-  ...[imports.users, imports.clients, imports.grants],
-];
+/** Commands only: they need the owner of the tables. */
+const OWNERS: readonly unknown[] = [maintain, audit.prune, imports.users, imports.clients, imports.grants];
 
 const admin = await useAdmin();
 

@@ -3,16 +3,16 @@ import { z } from 'zod';
 import { COMMANDS } from '../../src/cli/table.ts';
 import { ALL_OPERATIONS } from '../support/allOperations.ts';
 
-const OWN = ['serve', 'migrate', 'texts check', 'texts new', 'texts proxy', 'config show'];
+const OWN = ['serve', 'migrate', 'doctor', 'texts check', 'texts new', 'texts proxy', 'config show'];
 
 const commands = Object.entries(COMMANDS).map(([usage, row]) => ({ usage, ...row }));
 
 describe('operations and commands', () => {
   it('correspond to each other, except for those about the program itself', () => {
-    const carriedOut = commands.flatMap(({ operations = [] }) => operations);
+    const carriedOut = commands.flatMap(({ operation = [] }) => operation);
     expect(carriedOut).toHaveLength(ALL_OPERATIONS.length);
     expect(new Set(carriedOut)).toEqual(new Set(ALL_OPERATIONS));
-    const own = commands.filter(({ operations = [] }) => operations.length === 0);
+    const own = commands.filter(({ operation }) => operation === undefined);
     expect(own.map(({ usage }) => usage.replace(/ [<[].*/, ''))).toEqual(OWN);
   });
 
@@ -30,8 +30,8 @@ describe('operations and commands', () => {
 
   it.each(commands)(
     'have --yes if and only if they destroy something: $usage',
-    ({ options = [], operations = [] }) => {
-      const destroys = operations.some(({ effect }) => effect === 'destroys');
+    ({ options = [], operation }) => {
+      const destroys = operation?.effect === 'destroys';
       expect(options.some(({ long }) => long === '--yes')).toBe(destroys);
     },
   );

@@ -76,6 +76,18 @@ describe('assent user import --update', () => {
     },
   );
 
+  it('updates a user who was renamed here and has the name again', async () => {
+    const [back, spelled, same] = [await movedUser(), await movedUser(), await movedUser()];
+    const { login } = back.row;
+    await json(`user update ${login} --login ${login}-new`);
+    expect(await update('user', [{ ...back.row, status: 'blocked' }])).toEqual({ skipped: 1 });
+    await json(`user update ${login}-new --login ${login}`);
+    await json(`user update ${spelled.row.login} --login ${spelled.row.login.toUpperCase()}`);
+    await json(`user update ${same.row.login} --external-id ${same.row.external_id}`);
+    const blocked = [back, spelled, same].map(({ row }) => ({ ...row, status: 'blocked' }));
+    expect(await update('user', blocked)).toEqual({ updated: 3 });
+  });
+
   it('takes name, status and payment password, and again when they change back', async () => {
     const { row, password } = await movedUser({ status: 'active' });
     const agent = new Agent(server.baseUrl);

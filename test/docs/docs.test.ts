@@ -1,8 +1,7 @@
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { addCommands } from '../../src/cli/commands.ts';
+import { addCommands } from '../../src/cli/program.ts';
 import type { Shell } from '../../src/cli/shell.ts';
-import { COMMANDS, GROUPS } from '../../src/cli/table.ts';
 import { AUDIT_KINDS } from '../../src/store/common/auditEvents.ts';
 import { book, find, read } from './checkout.ts';
 
@@ -18,7 +17,7 @@ it('docs/operate/database.md names each event of the audit trail, except those o
 
 describe('the commands', () => {
   const program = new Command('assent');
-  addCommands(program, COMMANDS, GROUPS, {} as Shell);
+  addCommands(program, {} as Shell);
   const groups = program.commands.map((command) => command.name());
   const GLOBAL = ['--json', '--help', '--version'];
 

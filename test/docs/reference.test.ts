@@ -3,9 +3,8 @@ import { Command, type Option } from 'commander';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { openApiText } from '../../scripts/openapi.mjs';
-import { addCommands } from '../../src/cli/commands.ts';
+import { addCommands } from '../../src/cli/program.ts';
 import type { Shell } from '../../src/cli/shell.ts';
-import { COMMANDS, GROUPS } from '../../src/cli/table.ts';
 import { FROM_FILES } from '../../src/config/environment.ts';
 import { VARIABLES } from '../../src/config/variables.ts';
 import { RULE_IDS, remedyFor } from '../../src/rules/common/refusals.ts';
@@ -58,7 +57,7 @@ function describeOption({ flags, description, mandatory, defaultValue }: Option)
 
 function commandSections(): string {
   const program = new Command('assent');
-  addCommands(program, COMMANDS, GROUPS, {} as Shell);
+  addCommands(program, {} as Shell);
   const leaves = (command: Command, path: string): string[] => {
     if (path === 'resource secret')
       // the same schemas

@@ -113,7 +113,7 @@ async function brokenStories({ home }: Site): Promise<string[]> {
   const pool = openDatabase(await home.primaryUrl());
   const found = await findBroken(pool, 60).finally(() => pool.end());
   const wrong = found.filter(({ check, level }) => level === 'error' && OF_STORIES.test(check));
-  return wrong.map(({ finding }) => finding);
+  return wrong.map(({ text }) => text);
 }
 
 /** Also statements without a caller, such as those of killed replicas. */

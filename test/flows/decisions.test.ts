@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { revokeMatching } from '../../src/operations/grants.ts';
 import { fieldsFor, follow, isSignedIn, press, signedIn } from '../support/account.ts';
 import { codeOf, confirm, decide, linkTo, obtainCode, reachConsent, requestOf } from '../support/flow.ts';
 import { Agent, type Answer } from '../support/http/agent.ts';
 import { exchange, expectToken } from '../support/http/tokenRequests.ts';
+import { revokeGrantsOf } from '../support/operators.ts';
 import { rowsOf } from '../support/postgres/rows.ts';
 import { type TestClient, type TestUser, useServer } from '../support/server.ts';
 
@@ -135,7 +135,7 @@ const CHANGES: Record<string, (code: string) => Promise<unknown>> = {
   'a disconnection by the user': async () =>
     press(agent, await agent.get('/oauth/account'), '/oauth/account/disconnect'),
   'a revocation by the operator': () =>
-    revokeMatching({ db: pool, operator: 'tests', progress() {} }, { clientId: client.clientId }),
+    revokeGrantsOf({ db: pool, operator: 'tests' }, { clientId: client.clientId }),
   'a replay that revoked the token': (code) => exchange(server, client, code),
 };
 

@@ -188,7 +188,7 @@ async function twoExchanges(): Promise<[ExchangeRequest, ExchangeRequest]> {
     const { clientId, redirectUri, clientSecret } = client;
     const [secretHash, tokenHash] = [sha256(clientSecret ?? ''), sha256(instance_name)];
     const of = { grantId, codeHash, clientId, secretHash, redirectUri, challenge: null };
-    return { ...of, tokenHash, caller: CALLER };
+    return { ...of, tokenHash, ...CALLER };
   };
   return [await requestFor('one'), await requestFor('two')];
 }
@@ -200,7 +200,7 @@ it('an exchange past its deadline fails alone in its batch', async () => {
   expect(await exchangeCode(pool, first)).toMatchObject({ verdict: 'issued' });
   const caller = late();
   const answers = await Promise.allSettled(
-    [first, second].map((request) => exchangeCode(pool, { ...request, caller })),
+    [first, second].map((request) => exchangeCode(pool, { ...request, ...caller })),
   );
   expect(answers).toMatchObject([{ value: { verdict: 'issued' } }, { reason: TOO_LATE }]);
   expect(await exchangeCode(pool, second)).toMatchObject({ verdict: 'issued' });
@@ -208,7 +208,7 @@ it('an exchange past its deadline fails alone in its batch', async () => {
 
 it('an exchange past its deadline gets no more time from others in its batch', async () => {
   const [first, second] = await twoExchanges();
-  const requests = [{ ...first, caller: late() }, second];
+  const requests = [{ ...first, ...late() }, second];
   const [answer] = await Promise.allSettled(requests.map((request) => exchangeCode(pool, request)));
   expect(answer).toMatchObject({ reason: TOO_LATE });
   expect(await exchangeCode(pool, first)).toMatchObject({ verdict: 'issued' });

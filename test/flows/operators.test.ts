@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseLogo } from '../../src/config/operatorFiles.ts';
 import * as clients from '../../src/operations/clients.ts';
-import { revokeMatching } from '../../src/operations/grants.ts';
 import { perform } from '../../src/operations/operation.ts';
 import * as users from '../../src/operations/users.ts';
 import { approveGrant } from '../../src/store/authorize/approvals.ts';
@@ -11,7 +10,7 @@ import { Agent } from '../support/http/agent.ts';
 import { approvalOf } from '../support/http/samples.ts';
 import { exchange, expectToken, expectTokenError } from '../support/http/tokenRequests.ts';
 import { newSecret } from '../support/ledger.ts';
-import { agree, changeClient, removeUser, setPasswords } from '../support/operators.ts';
+import { agree, changeClient, removeUser, revokeGrantsOf, setPasswords } from '../support/operators.ts';
 import { expectErrorPage } from '../support/pages.ts';
 import { svg } from '../support/pictures.ts';
 import { rowsOf } from '../support/postgres/rows.ts';
@@ -34,14 +33,14 @@ describe('revoking all authorizations of an application', () => {
     const progress = (count: number) => {
       if (counts.push(count) === 1) throw new Error('Ctrl-C');
     };
-    await expect(revokeMatching({ ...OLGA, progress }, { clientId })).rejects.toThrow('Ctrl-C');
-    expect(await revokeMatching({ ...OLGA, progress }, { clientId })).toBe(701);
+    await expect(revokeGrantsOf({ ...OLGA, progress }, { clientId })).rejects.toThrow('Ctrl-C');
+    expect(await revokeGrantsOf({ ...OLGA, progress }, { clientId })).toBe(701);
     expect(counts).toEqual([500, 500, 701]);
     const revoked = `from audit_events where client_id = $1 and kind = 'revoked_by_operator' and operator = 'olga'`;
     const perTransaction = `select count(*)::int ${revoked} group by xmin::text order by 1`;
     expect((await ask(perTransaction, [clientId])).map(({ count }) => count)).toEqual([201, 500, 500]);
     expect(await ask(`select distinct grant_id ${revoked}`, [clientId])).toHaveLength(1_201);
-    expect(await revokeMatching(OLGA, { clientId })).toBe(0);
+    expect(await revokeGrantsOf(OLGA, { clientId })).toBe(0);
   });
 
   it('revokes only live authorizations, and only those of the given user', async () => {
@@ -56,9 +55,9 @@ describe('revoking all authorizations of an application', () => {
     ];
     await insertGrants(server, { client: shop, user: anna, expired: true });
     const live = () => Promise.all(tokens.map((token) => isLive(server, resource, token)));
-    expect(await revokeMatching(OLGA, { userId: anna.userId, clientId: shop.clientId })).toBe(1);
+    expect(await revokeGrantsOf(OLGA, { login: anna.userId, clientId: shop.clientId })).toBe(1);
     expect(await live()).toEqual([false, true, true]);
-    expect(await revokeMatching(OLGA, { userId: anna.userId })).toBe(1);
+    expect(await revokeGrantsOf(OLGA, { login: anna.userId })).toBe(1);
     expect(await live()).toEqual([false, false, true]);
   });
 });

@@ -1,7 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { deriveGrantId } from '../../src/secrets/tokens.ts';
-import { type Approval, approveGrant, type Proof } from '../../src/store/authorize/approvals.ts';
+import {
+  type Approval,
+  approveGrant,
+  type DecisionConfirmation,
+} from '../../src/store/authorize/approvals.ts';
 import { findUser } from '../../src/store/common/users.ts';
 import { transaction } from '../../src/store/database/database.ts';
 import { approvalOf } from '../support/http/samples.ts';
@@ -30,11 +34,14 @@ beforeEach(async () => {
 const set = (change: string, ...values: unknown[]) =>
   pool.query(`update users set ${change} where user_id = $1`, [by.user.userId, ...values]);
 
-const ofPassword = (stored: string | null): Proof => ({ by: 'payment_password', hash: stored ?? '' });
-const ofProvider = (sub: string): Proof => ({ by: 'provider', sub });
+const ofPassword = (stored: string | null): DecisionConfirmation => ({
+  by: 'payment_password',
+  hash: stored ?? '',
+});
+const ofProvider = (sub: string): DecisionConfirmation => ({ by: 'provider', sub });
 
 /** Hands a first approval to the statement, by default of what spends. */
-function approve(proof: Proof, given: Partial<Approval> = {}) {
+function approve(proof: DecisionConfirmation, given: Partial<Approval> = {}) {
   const grantId = deriveGrantId(by.user.userId, client.clientId, null);
   const decided = { grantId, scope: SPENDING, sessionHash: by.session.sessionHash, codeHash: sha256('code') };
   return approveGrant(pool, { ...approvalOf(client, by.user), ...decided, proof, ...given });
@@ -49,7 +56,7 @@ async function approved(): Promise<unknown[]> {
 }
 
 describe('approving a payment right', () => {
-  const PROOFS: Record<string, () => Proof | Promise<Proof>> = {
+  const PROOFS: Record<string, () => DecisionConfirmation | Promise<DecisionConfirmation>> = {
     'no proof': () => null,
     'the previous payment password': async () => {
       const { session } = await signedInUser(server);

@@ -1,6 +1,6 @@
 import { parseLogo } from '../../src/config/operatorFiles.ts';
 import type { AuthorizedClient, LiveAuthorization } from '../../src/flows/account/authorizations.ts';
-import { HISTORY_KINDS, type HistoryEvent, type HistoryKind } from '../../src/flows/account/history.ts';
+import type { HistoryEvent, HistoryKind } from '../../src/flows/account/history.ts';
 import type { UserSession } from '../../src/flows/account/userSessions.ts';
 import type { Warning } from '../../src/flows/account/warnings.ts';
 import type { ConsentStep } from '../../src/flows/authorize/authorize.ts';
@@ -19,6 +19,7 @@ import { parseTargetNames } from '../../src/rules/face/directory.ts';
 import type { Logo } from '../../src/rules/face/logo.ts';
 import { type Client, logoPath } from '../../src/rules/request/client.ts';
 import { hasSpendingRight } from '../../src/rules/scope/scope.ts';
+import { HISTORY_KINDS } from '../../src/store/account/history.ts';
 import { parseScope } from '../rules/rubles.ts';
 import { requestOf } from '../support/flow.ts';
 import { languageOf, type Tag } from '../support/languages.ts';
@@ -240,7 +241,6 @@ export function pageSamplesIn(language: Tag): Record<string, Page> {
     signOutToken: 'sign-out.token',
     keptAs: 'anna (payment)',
     decision: 'signed.decision',
-    back: `/oauth/authorize?${REQUEST}`,
     error,
   });
 
@@ -418,15 +418,17 @@ export function pageSamplesIn(language: Tag): Record<string, Page> {
   const password = like<Page<'password'>>({
     name: 'password',
     ...owner,
-    which: 'password',
+    path: '/oauth/account/password',
+    kind: 'password',
     keptAs: 'anna',
-    asked: 'password',
+    currentKind: 'password',
     formToken: 'change.token',
     error: null,
     wrong: 'old',
   });
 
-  const paying = { which: 'payment-password', asked: 'payment-password' } as const;
+  const first = { path: '/oauth/account/payment-password', kind: 'payment password' } as const;
+  const paying = { ...first, currentKind: 'payment password' } as const;
 
   const tooManyTries = texts.tooManyTries({ wait: texts.wait.seconds({ seconds: 45 }) });
   return {
@@ -681,7 +683,7 @@ export function pageSamplesIn(language: Tag): Record<string, Page> {
 
     password: password(),
     'password, the payment password': password(paying),
-    'password, a first payment password': password({ which: 'payment-password' }),
+    'password, a first payment password': password(first),
     ...Object.fromEntries(
       Object.entries(texts.security.problems).map(([problem, text]) => [
         `password, ${problem}`,

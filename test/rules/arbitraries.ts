@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Limit } from '../../src/rules/common/money.ts';
-import { findUnclear } from '../../src/rules/common/text.ts';
+import { findInvisibleCharacter } from '../../src/rules/common/text.ts';
 import type { MoneySource } from '../../src/rules/scope/rights.ts';
 import { BUILT_IN_RIGHTS, isRightName, LIFTABLE, type RightKind } from '../../src/rules/scope/rights.ts';
 import type { Right } from '../../src/rules/scope/scope.ts';
@@ -31,7 +31,7 @@ const target = fc
     minLength: 1,
     maxLength: 128,
   })
-  .filter((value) => findUnclear(value) === undefined);
+  .filter((value) => findInvisibleCharacter(value) === undefined);
 
 const sum = fc
   .tuple(

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { BUILT_IN_RIGHTS } from '../../src/rules/scope/rights.ts';
 import { hasSpendingRight } from '../../src/rules/scope/scope.ts';
-import { withheldActsOf } from '../../src/rules/spending/bounds.ts';
+import { listForbiddenActions } from '../../src/rules/spending/bounds.ts';
 import { forAny, rights } from './arbitraries.ts';
 import { parseScope } from './rubles.ts';
 
 const notAsked = (scope: string) =>
-  withheldActsOf(parseScope(scope), BUILT_IN_RIGHTS).filter(
+  listForbiddenActions(parseScope(scope), BUILT_IN_RIGHTS).filter(
     (bound) => !['spend', 'spend_more', 'see_passwords', 'open_to_others'].includes(bound),
   );
 
@@ -33,7 +33,7 @@ describe('the list of what an application can’t do', () => {
 
   it('begins with spending, ends with passwords and other applications, and is short', () => {
     forAny(rights, (list) => {
-      const bounds = withheldActsOf(list, BUILT_IN_RIGHTS);
+      const bounds = listForbiddenActions(list, BUILT_IN_RIGHTS);
       expect(bounds[0]).toBe(hasSpendingRight(list) ? 'spend_more' : 'spend');
       expect(bounds.slice(-2)).toEqual(['see_passwords', 'open_to_others']);
       expect(bounds.length).toBeLessThanOrEqual(5);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { withInnerQuotes } from '../../src/rules/common/text.ts';
+import { replaceQuotationMarks } from '../../src/rules/common/text.ts';
 import { formatPhoneNumber, targetParts } from '../../src/rules/scope/targetFormat.ts';
 import { forAny, rights, text } from './arbitraries.ts';
 import { parseScope } from './rubles.ts';
@@ -73,7 +73,7 @@ describe('the target of a right', () => {
     forAny(rights, (list) => {
       for (const right of list) {
         const parts = targetParts(right)?.join('').replace(/^\+/, '');
-        expect(parts).toBe(right.target && withInnerQuotes(right.target).replace(/^\+/, ''));
+        expect(parts).toBe(right.target && replaceQuotationMarks(right.target).replace(/^\+/, ''));
       }
     });
   });

@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import unhomoglyph from 'unhomoglyph';
 import { describe, expect, it } from 'vitest';
-import { findUnclear, findUnclearCharacter, withInnerQuotes } from '../../src/rules/common/text.ts';
+import {
+  findInvisibleCharacter,
+  findUnclearCharacter,
+  replaceQuotationMarks,
+} from '../../src/rules/common/text.ts';
 import { forAny } from './arbitraries.ts';
 
 /** White space, invisible characters and those that turn the direction of writing: one of each kind, and some often forgotten. */
@@ -25,7 +29,7 @@ describe('scopes.md: the check for invisible or ambiguous characters', () => {
       const codePoint = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
       forAny(clear, clear, (before, after) => {
         const at = [...before].length + 1;
-        expect(findUnclear(before + character + after)).toBe(`U+${codePoint} at character ${at}`);
+        expect(findInvisibleCharacter(before + character + after)).toBe(`U+${codePoint} at character ${at}`);
         if (UNCLEAR.includes(character))
           expect(findUnclearCharacter(before + character + after)).toBeDefined();
       });
@@ -33,14 +37,14 @@ describe('scopes.md: the check for invisible or ambiguous characters', () => {
   );
 
   it('finds a combining mark that has no letter before it', () => {
-    expect(findUnclear('\u0301a')).toBe('U+0301 at character 1');
+    expect(findInvisibleCharacter('\u0301a')).toBe('U+0301 at character 1');
     expect(findUnclearCharacter('\u0489')).toBe('U+0489 at character 1');
   });
 
   it.each(['', '~', 'Магазин«Ромашка»', 'متجر', 'חנות', '商店', '👩', 'e\u0301', '１２', 'x'.repeat(9)])(
     'accepts %j',
     (text) => {
-      expect(findUnclear(text)).toBeUndefined();
+      expect(findInvisibleCharacter(text)).toBeUndefined();
       expect(findUnclearCharacter(text)).toBeUndefined();
     },
   );
@@ -74,7 +78,7 @@ describe('a text in quotation marks', () => {
     // Two yods are a letter of Yiddish words, and a Vedic sign stands above others only.
     const ends = marks.filter((mark) => !isAlone(mark) && !/[\u05F2\u1CD3]/.test(mark));
     expect(ends.length).toBeGreaterThan(30);
-    expect(ends.filter((mark) => withInnerQuotes(`a${mark}b`) !== 'a�b')).toEqual([]);
+    expect(ends.filter((mark) => replaceQuotationMarks(`a${mark}b`) !== 'a�b')).toEqual([]);
   });
 
   it('keeps a single apostrophe, but no pair of characters that look like apostrophes', () => {
@@ -83,8 +87,8 @@ describe('a text in quotation marks', () => {
       (mark) => unhomoglyph(mark) === "'" && !/[\u05D9\u144A\u16CC]|\p{M}|[\u{16F51}\u{16F52}]/u.test(mark),
     );
     expect(strokes.length).toBeGreaterThan(30);
-    expect(strokes.filter((mark) => withInnerQuotes(`a${mark}b`) !== `a${mark}b`)).toEqual([]);
-    expect(strokes.filter((mark) => withInnerQuotes(`a${mark}'b`) !== 'a�b')).toEqual([]);
-    for (const two of ['❯❯', '⟩⟩', '’\u0301’', '⋙']) expect(withInnerQuotes(`a${two}b`)).toBe('a�b');
+    expect(strokes.filter((mark) => replaceQuotationMarks(`a${mark}b`) !== `a${mark}b`)).toEqual([]);
+    expect(strokes.filter((mark) => replaceQuotationMarks(`a${mark}'b`) !== 'a�b')).toEqual([]);
+    for (const two of ['❯❯', '⟩⟩', '’\u0301’', '⋙']) expect(replaceQuotationMarks(`a${two}b`)).toBe('a�b');
   });
 });

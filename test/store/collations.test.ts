@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import { expect, it } from 'vitest';
 import { checkDatabase } from '../../src/operations/doctor.ts';
-import { perform } from '../../src/operations/operation.ts';
 import { findClient } from '../../src/store/common/clients.ts';
 import { findUser, findUserByExternalId, insertUser, listUsers } from '../../src/store/common/users.ts';
 import { migrate } from '../../src/store/schema/migrate.ts';
@@ -43,7 +42,7 @@ it('the doctor reports indexes of another collation version, with both remedies 
   const database = await ownDatabase(SORTED_BY_ICU);
   await migrate(database.pool);
   const examine = async () => {
-    const findings = await perform(checkDatabase, { db: database.pool, operator: '' }, {});
+    const findings = await checkDatabase(database.pool);
     return findings.filter(({ check }) => check === 'collation');
   };
   expect(await examine()).toEqual([]);

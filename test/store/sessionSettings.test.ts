@@ -51,7 +51,7 @@ async function seenOn(pool: pg.Pool) {
     const history = await agent.get('/oauth/account/history');
     const as = { db: pool, operator: 'tests' };
     await changeClient(pool, client.clientId, { name: 'Shop' }, 'tests');
-    const findings = await perform(checkDatabase, as, {});
+    const findings = await checkDatabase(pool);
     const scopes: string[] = [];
     for await (const rows of await perform(grants.list, as, { clientId: client.clientId }))
       scopes.push(...rows.map(({ scope }) => scope));
@@ -103,6 +103,6 @@ it('with all of them set for the role of Assent, it migrates the schema, answers
   await migrate(pool);
   const { levels, ...answers } = await seenOn(pool);
   expect({ ...answers, levels: expected.levels }).toEqual(expected);
-  const findings = await perform(checkInvariants, { db: pool, operator: 'tests' }, {});
+  const findings = await checkInvariants(pool, 60);
   expect(findings.filter(({ level }) => level !== 'ok')).toEqual([]);
 });

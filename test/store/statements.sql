@@ -290,16 +290,14 @@ delete from rejections where page_hash = any (array(
 with alone as materialized (select pg_try_advisory_xact_lock(7274828) as is_alone)
 delete from sessions where session_hash = any (array(
   select session_hash from sessions where (select is_alone from alone)
-   and 
-    created_at < clock_timestamp() - interval '12 hours' order by created_at
+   and created_at < clock_timestamp() - interval '12 hours' order by created_at
    limit 1000 for update skip locked));
 
 -- expired-remove-throttles() → nothing
 with alone as materialized (select pg_try_advisory_xact_lock(7274828) as is_alone)
 delete from throttles where slot = any (array(
   select slot from throttles where (select is_alone from alone)
-   and 
-    greatest(free_at, counted_at + level * interval '600 seconds', noted_at + interval '1 hour') < clock_timestamp()
+   and greatest(free_at, counted_at + level * interval '600 seconds', noted_at + interval '1 hour') < clock_timestamp()
    limit 1000 for update skip locked));
 
 -- grant-approve(uuid[], uuid[], text[], integer[], text[], integer[], text[], text[], jsonb[], text[], bytea[], double precision[], text[], bytea[], bytea[], integer[], boolean[], text[], text[], text[], text[], timestamp with time zone) → n integer, verdict text, written boolean, annulled boolean, late boolean
@@ -788,8 +786,11 @@ select r.n, coalesce(verdict, case when w.grant_id is null then 'skipped' when i
 
 -- import-list-ended(boolean) → digest text
 select sha256(convert_to('client_id ' || client_id, 'UTF8'))::text as digest from audit_events where kind = 'client_deleted'
- union all select jsonb_array_elements_text(detail -> 'names') from audit_events e
- where kind = 'user_deleted' or kind = 'user_updated' and (not $1 or not exists (select from users where user_id = e.user_id));
+ union all select former.digest
+  from audit_events e cross join lateral jsonb_array_elements_text(detail -> 'names') former (digest) left join users u using (user_id)
+ where kind in ('user_deleted', 'user_updated') and (kind = 'user_deleted' or u.user_id is null or not $1
+       and former.digest is distinct from sha256(convert_to('login ' || login_key, 'UTF8'))::text
+       and former.digest is distinct from sha256(convert_to('external_id ' || external_id, 'UTF8'))::text);
 
 -- import-lock-clients(text[]) → clientId text, verified boolean, status text, revision integer, createdAt timestamp with time zone, name text, redirectUri text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, most json
 select client_id as "clientId", verified, status, revision, created_at as "createdAt", name, redirect_uri as "redirectUri", allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21,

@@ -78,7 +78,7 @@ async function startTlsPostgres() {
     'hostssl all all 127.0.0.1/32 cert clientcert=verify-full',
   ];
   writeFileSync(join(own.cluster, 'pg_hba.conf'), `${rules.join('\n')}\n`);
-  const { cluster, runAs } = findClusterFolder(dataDir);
+  const { folder: cluster, runAs } = findClusterFolder(dataDir);
   const folder = makeCertificates();
   // PostgreSQL refuses a key that another user owns.
   if (runAs.uid !== undefined) chownSync(join(folder, 'server.key'), runAs.uid, runAs.gid);

@@ -4,7 +4,7 @@ import { afterAll } from 'vitest';
 import { buildAdminApp } from '../../src/admin/server.ts';
 import { perform } from '../../src/operations/operation.ts';
 import * as operators from '../../src/operations/operators.ts';
-import type { Effect } from '../../src/rules/account/role.ts';
+import type { AccessLevel } from '../../src/rules/account/role.ts';
 import { BUILT_IN_OFFER } from '../../src/rules/request/scopeRules.ts';
 import { ledger, refuse } from './ledger.ts';
 import { createDatabase } from './postgres/database.ts';
@@ -24,7 +24,12 @@ export async function openAdmin(
   return app.listen({ port: 0, host: '127.0.0.1' });
 }
 
-export async function operatorToken(db: pg.Pool, name: string, role: Effect, days: number): Promise<string> {
+export async function operatorToken(
+  db: pg.Pool,
+  name: string,
+  role: AccessLevel,
+  days: number,
+): Promise<string> {
   const made = await perform(operators.create, { db, operator: 'tests' }, { name, role, days });
   ledger.note('operator token', made.operatorToken);
   return made.operatorToken;
@@ -39,7 +44,7 @@ export async function useAdmin() {
   });
   const url = await openAdmin(database.pool, logLines);
   let made = 0;
-  const tokenFor = (role: Effect, days = 1) => {
+  const tokenFor = (role: AccessLevel, days = 1) => {
     made += 1;
     return operatorToken(database.pool, `${role} ${made}`, role, days);
   };

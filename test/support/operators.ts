@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import type { z } from 'zod';
 import * as clients from '../../src/operations/clients.ts';
-import { perform } from '../../src/operations/operation.ts';
+import { revoke } from '../../src/operations/grants.ts';
+import { type OperationContext, perform } from '../../src/operations/operation.ts';
 import * as resources from '../../src/operations/resources.ts';
 import * as users from '../../src/operations/users.ts';
 import { OperatorError } from '../../src/rules/common/error.ts';
@@ -25,6 +26,12 @@ export const changeClient = (db: pg.Pool, clientId: string, change: Change, oper
 
 /** Agrees to what an operation would take away for good. */
 export const agree = async () => {};
+
+type Caller = Pick<OperationContext, 'db' | 'operator'> & Partial<OperationContext>;
+
+/** @returns how many were live */
+export const revokeGrantsOf = async (caller: Caller, which: { login?: string; clientId?: string }) =>
+  (await perform(revoke, { confirm: agree, ...caller }, which)).revoked;
 
 export const registerResource = (db: pg.Pool, name: string, operator: string) =>
   perform(resources.create, { db, operator }, { name });

@@ -10,7 +10,7 @@ import {
 } from '../../store/account/accountGrants.ts';
 import type { Session } from '../../store/common/sessions.ts';
 import type { Context } from '../common/context.ts';
-import { formOf, signForm } from '../common/signedForm.ts';
+import { bindForm, signForm } from '../common/signedForm.ts';
 
 const MAX_AUTHORIZATIONS_SHOWN = 10;
 const MAX_APPLICATIONS_SHOWN = 20;
@@ -83,7 +83,7 @@ export async function findAccountPage(context: Context, session: Session, part: 
         authorizations: fitting
           .filter((one) => isOpen && one.clientId === client.clientId)
           .map((grant) => authorizationOf(context, session, grant)),
-        disconnectAllToken: signForm(context, formOf('disconnect-all', session, client.clientId)),
+        disconnectAllToken: signForm(context, bindForm('disconnect-all', session, client.clientId)),
       }),
     ),
     all: clients.length,
@@ -108,7 +108,7 @@ function authorizationOf(context: Context, session: Session, grant: AccountGrant
     expiresAt,
     expiresSoon: expiresSoon(expiresAt, grant.now),
     rights: grantedRights(grant, context.currency),
-    disconnectToken: signForm(context, formOf('disconnect', session, grant.grantId)),
+    disconnectToken: signForm(context, bindForm('disconnect', session, grant.grantId)),
     ...grant,
   };
 }

@@ -6,12 +6,12 @@ import { hashPassword } from '../../secrets/password.ts';
 import { replacePassword } from '../../store/account/passwords.ts';
 import { findUser, type UserWithPasswords } from '../../store/common/users.ts';
 import type { Context } from '../common/context.ts';
-import { type FormBinding, signForm, verifyForm } from '../common/signedForm.ts';
+import { bindForm, signForm, verifyForm } from '../common/signedForm.ts';
 import { newDeviceCookie, type PasswordKind } from '../signIn/device.ts';
 import { attemptPassword } from '../signIn/passwordAttempts.ts';
 import type { Session } from '../signIn/session.ts';
 
-export interface SentPasswordChange {
+interface SentPasswordChange {
   readonly kind: PasswordKind;
   readonly currentPassword: string;
   readonly newPassword: string;
@@ -33,7 +33,7 @@ export async function findPasswordForm(context: Context, session: Session, kind:
   const user = await findUser(context.db, session.user.userId);
   if (user === null || (context.provider !== null && currentKindOf(user, kind) === 'password')) return null;
   const formToken = signForm(context, changeForm(session, user, kind));
-  return { currentKind: currentKindOf(user, kind), formToken };
+  return { kind, currentKind: currentKindOf(user, kind), formToken };
 }
 
 /**
@@ -109,7 +109,7 @@ function loginOf(user: UserWithPasswords, kind: PasswordKind): string {
 }
 
 /** Valid until a password of the user changes. */
-function changeForm(session: Session, user: UserWithPasswords, kind: PasswordKind): FormBinding {
+function changeForm(session: Session, user: UserWithPasswords, kind: PasswordKind) {
   const hashes = sha256(JSON.stringify([user.passwordHash, user.paymentPasswordHash]));
-  return { action: 'change-password', owner: session, subject: [kind, hashes] };
+  return bindForm('change-password', session, kind, hashes);
 }

@@ -4,7 +4,7 @@ import { deleteOtherSessions } from '../../store/account/userSessions.ts';
 import { tryCountDecision } from '../../store/common/decisions.ts';
 import { revokeGrantOfUser, revokeGrantsOfUser } from '../../store/token/revocations.ts';
 import type { Context } from '../common/context.ts';
-import { formOf, signForm, verifyForm } from '../common/signedForm.ts';
+import { bindForm, signForm, verifyForm } from '../common/signedForm.ts';
 import type { Session } from '../signIn/session.ts';
 
 /** One authorization, by its grant id, or all of an application, by its client id. */
@@ -20,17 +20,15 @@ export async function disconnect(
   session: Session,
   { action, id, formToken }: SentDisconnection,
   caller: Caller,
-): Promise<{ readonly outcome: 'disconnected' | 'stale' | 'too_many' }> {
+): Promise<'disconnected' | 'stale' | 'too_many'> {
   // The token binds this id, so only an authorization listed on the page fits.
-  if (verifyForm(context, formToken, formOf(action, session, id)) === null) return { outcome: 'stale' };
+  if (verifyForm(context, formToken, bindForm(action, session, id)) === null) return 'stale';
   const { userId } = session.user;
   if (action === 'disconnect') {
     await revokeGrantOfUser(context.db, { userId, grantId: id, ...caller });
-    return { outcome: 'disconnected' };
+    return 'disconnected';
   }
-  return {
-    outcome: (await revokeGrantsInBatches(context, userId, id, caller)) ? 'disconnected' : 'too_many',
-  };
+  return (await revokeGrantsInBatches(context, userId, id, caller)) ? 'disconnected' : 'too_many';
 }
 
 /**
@@ -53,7 +51,7 @@ export async function revokeGrantsInBatches(
 }
 
 export function createStopToken(context: Context, session: Session): string {
-  return signForm(context, formOf('stop-everything', session));
+  return signForm(context, bindForm('stop-everything', session));
 }
 
 /**
@@ -66,14 +64,11 @@ export async function stopEverything(
   session: Session,
   formToken: string | undefined,
   caller: Caller,
-): Promise<{ readonly outcome: 'pressed' | 'stale' | 'too_many' }> {
-  if (verifyForm(context, formToken, formOf('stop-everything', session)) === null)
-    return { outcome: 'stale' };
+): Promise<'pressed' | 'stale' | 'too_many'> {
+  if (verifyForm(context, formToken, bindForm('stop-everything', session)) === null) return 'stale';
   const { sessionHash, user } = session;
   await deleteOtherSessions(context.db, { userId: user.userId, sessionHash, sessionId: null, ...caller });
-  return {
-    outcome: (await revokeGrantsInBatches(context, user.userId, null, caller)) ? 'pressed' : 'too_many',
-  };
+  return (await revokeGrantsInBatches(context, user.userId, null, caller)) ? 'pressed' : 'too_many';
 }
 
 /** True if only this browser can act on the user's account. */

@@ -5,7 +5,7 @@ import { findHistory, type HistoryKind, type HistoryRow } from '../../store/acco
 import type { Context } from '../common/context.ts';
 import type { Session } from '../signIn/session.ts';
 
-export { HISTORY_KINDS, type HistoryKind } from '../../store/account/history.ts';
+export type { HistoryKind } from '../../store/account/history.ts';
 
 const MAX_EVENTS_SHOWN = 20;
 /** Other text means the beginning. The digits fit PostgreSQL's types and limit the events to skip. */

@@ -1,7 +1,7 @@
 import type { RequestMeta } from '../../rules/common/caller.ts';
 import { deleteOtherSessions, listUserSessions } from '../../store/account/userSessions.ts';
 import type { Context } from '../common/context.ts';
-import { formOf, signForm, verifyForm } from '../common/signedForm.ts';
+import { bindForm, signForm, verifyForm } from '../common/signedForm.ts';
 import type { Session } from '../signIn/session.ts';
 
 /** A session; `endToken` is null for the current one, which signing out ends. */
@@ -11,7 +11,7 @@ export type UserSession = Awaited<ReturnType<typeof findUserSessions>>['sessions
 export async function findUserSessions(context: Context, session: Session) {
   const { user, sessionHash } = session;
   const listed = await listUserSessions(context.db, { userId: user.userId, sessionHash });
-  const tokenFor = (id: string | null) => signForm(context, formOf('end-sessions', session, id));
+  const tokenFor = (id: string | null) => signForm(context, bindForm('end-sessions', session, id));
   const sessions = listed.map((one) => ({
     ...one,
     endToken: one.isCurrent ? null : tokenFor(one.sessionId),
@@ -26,11 +26,10 @@ export async function endSession(
   session: Session,
   { sessionId, formToken }: { readonly sessionId: string | null; readonly formToken: string | undefined },
   request: RequestMeta,
-): Promise<{ readonly outcome: 'ended' | 'stale' }> {
+): Promise<'ended' | 'stale'> {
   // The token binds this id, so only a session listed on the page fits.
-  if (verifyForm(context, formToken, formOf('end-sessions', session, sessionId)) === null)
-    return { outcome: 'stale' };
+  if (verifyForm(context, formToken, bindForm('end-sessions', session, sessionId)) === null) return 'stale';
   const { user, sessionHash } = session;
   await deleteOtherSessions(context.db, { userId: user.userId, sessionHash, sessionId, ...request });
-  return { outcome: 'ended' };
+  return 'ended';
 }

@@ -1,6 +1,6 @@
 import { findWarningEvents, WARNING_KINDS, type WarningRow } from '../../store/account/history.ts';
 import type { Context } from '../common/context.ts';
-import { formOf, signForm, verifyForm } from '../common/signedForm.ts';
+import { bindForm, signForm, verifyForm } from '../common/signedForm.ts';
 import { readSeen, type Seen, seenCookieSessionId, seenCookieWith } from '../signIn/seenWarnings.ts';
 import type { Session } from '../signIn/session.ts';
 import { type HistoryEvent, type HistoryKind, toHistoryEvents } from './history.ts';
@@ -57,7 +57,7 @@ const isGuess = ({ kind }: Warning) => kind === 'password_guessed';
 /** Warnings answered by one form: exactly those it shows. */
 function answerable(context: Context, session: Session, warnings: readonly Warning[]) {
   const answered = warnings.map(({ seen }) => seen).join(' ');
-  return { warnings, answered, seenToken: signForm(context, formOf('see-warnings', session, answered)) };
+  return { warnings, answered, seenToken: signForm(context, bindForm('see-warnings', session, answered)) };
 }
 
 /** Marks the warnings of a form as seen. @returns the new cookie; null for an invalid form */
@@ -67,7 +67,7 @@ export async function seeWarnings(
   { answered, formToken }: { readonly answered: string; readonly formToken: string | undefined },
   cookie: string | null,
 ): Promise<string | null> {
-  if (verifyForm(context, formToken, formOf('see-warnings', session, answered)) === null) return null;
+  if (verifyForm(context, formToken, bindForm('see-warnings', session, answered)) === null) return null;
   const before = readSeen(session, cookie);
   const seen = { ...before, warnings: [...new Set([...before.warnings, ...answered.split(' ')])] };
   const left = await findUnseen(context, session, seen, 1);

@@ -1,6 +1,6 @@
 import { grantState, isLive } from '../../rules/account/grantState.ts';
 import { OAuthError } from '../../rules/common/error.ts';
-import { tokenLifetimeFrom } from '../../rules/common/lifetimes.ts';
+import { type TokenLifetime, tokenLifetimeFrom } from '../../rules/common/lifetimes.ts';
 import { parseAuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import type { Client } from '../../rules/request/client.ts';
 import type { Parameters } from '../../rules/request/parameters.ts';
@@ -24,9 +24,10 @@ import { createDecisionToken, grantIdOf, type PendingAuthorization } from './dec
 // 4. The browser returns to the application: from a page of a password by a receipt, because such a page may lead to no other site.
 
 type Checked = Pick<PendingAuthorization, 'authorizationRequest'>;
+type Instance = Awaited<ReturnType<typeof findInstance>>;
 
 /** A page between a checked request and its answer. `full` is the notice that the user has the maximum of live instances. */
-export type Step = SignInStep | (Checked & { readonly step: 'full' }) | ConsentStep;
+type Step = SignInStep | (Checked & { readonly step: 'full' }) | ConsentStep;
 
 export interface ConsentStep extends RequestedAccess {
   readonly step: 'consent';
@@ -37,39 +38,30 @@ export interface ConsentStep extends RequestedAccess {
 }
 
 /** The access that a page asks the user to allow (contract 1.2), and what the user has allowed its application so far. */
-export interface RequestedAccess extends Checked {
+export interface RequestedAccess extends Checked, TokenLifetime, Pick<Instance, 'mayHold' | 'firstSeen'> {
   readonly user: Pick<Session['user'], 'name' | 'login' | 'hasPaymentPassword'>;
-  /** False for the maximum of live instances. */
-  readonly mayHold: boolean;
   /** Of the grant; 0 for none. */
   readonly revision: number;
-  /** Of a token that is issued now; a begun day counts as one left. */
-  readonly expiresAt: Date;
-  readonly daysLeft: number;
   /** The live authorization that Allow replaces; null for none. */
   readonly earlier:
     | (Pick<Grant, 'confirmedAt' | 'lastUsedOn'> & { readonly rights: readonly Right[] })
     | null;
   /** The rights of the application's other live connections that spend, which stay; null if too many to read. */
   readonly others: readonly (readonly Right[])[] | null;
-  /** True if no grant of this user and application was found, live or not. */
-  readonly firstSeen: boolean;
   readonly signOutToken: string;
 }
 
 /**
- * The authorization endpoint (contract 4.1): chooses the next page (contract 1.2), and is alone in that: pages only lead back to
- * the request. Only the pages after a decision are others' (`confirmPayment.ts`, `decide.ts`). Writes nothing.
- * @throws {OAuthError}
+ * The authorization endpoint (contract 4.1): chooses the next page (contract 1.2). Pages before a decision only lead back to the
+ * request. Writes nothing. @throws {OAuthError}
  */
 export async function authorize(
   context: Context,
   parameters: Parameters,
   cookies: Pick<SentCookies, 'session' | 'preLogin'>,
 ): Promise<Step> {
-  const { authorizationRequest, session } = await loadWithSession(context, parameters, cookies.session);
-  if (session === null) return signInStep(context, authorizationRequest, cookies.preLogin);
-  const pending = { authorizationRequest, session };
+  const { authorizationRequest, pending } = await loadPending(context, parameters, cookies.session);
+  if (pending === null) return signInStep(context, authorizationRequest, cookies.preLogin);
   const access = await loadRequestedAccess(context, pending);
   if (!access.mayHold) return { step: 'full', authorizationRequest };
   return {
@@ -89,12 +81,13 @@ export async function loadAuthorizationRequest(context: Context, parameters: Par
   return parseRequest(context, parameters, await findClient(context.db, parameters.require('client_id')));
 }
 
-/** Like {@link loadAuthorizationRequest}, with the session of the browser's cookie, null for none. */
-export async function loadWithSession(context: Context, parameters: Parameters, cookie: string | null) {
+/** Like {@link loadAuthorizationRequest}. @returns `pending`: with the session of the cookie, null altogether without one */
+export async function loadPending(context: Context, parameters: Parameters, cookie: string | null) {
   const clientId = parameters.require('client_id');
   const sessionHash = cookie === null ? null : sha256(cookie);
   const { client, session } = await findClientAndSession(context.db, { clientId, sessionHash });
-  return { authorizationRequest: parseRequest(context, parameters, client), session };
+  const authorizationRequest = parseRequest(context, parameters, client);
+  return { authorizationRequest, pending: session && { authorizationRequest, session } };
 }
 
 function parseRequest(context: Context, parameters: Parameters, client: Client | null) {

@@ -5,11 +5,10 @@ import type { Context } from '../common/context.ts';
 import { type Attempt, attemptPassword, type FailedAttempt } from '../signIn/passwordAttempts.ts';
 import { loadRequestedAccess, type RequestedAccess } from './authorize.ts';
 import { type DecisionOutcome, needsConfirmation, writeDecision } from './decide.ts';
-import { granted, type PendingAuthorization, verifyDecision } from './decisionForms.ts';
+import { type PendingAuthorization, resolveGrantedScope, verifyDecision } from './decisionForms.ts';
 
 /** The page that asks for the payment password or leads to the provider: the access as decided, and the decision itself. */
 export type ConfirmStep = RequestedAccess & {
-  readonly step: 'confirm';
   /** The rights, with the sums that the user lowered. */
   readonly granted: readonly Right[];
   readonly decision: string;
@@ -25,8 +24,8 @@ export async function confirmStep(
   if (decision === undefined || pressed === null || !needsConfirmation(context, pending)) return null;
   const access = await loadRequestedAccess(context, pending);
   if (access.revision !== pressed.revision) return null;
-  const { rights } = granted(pending.authorizationRequest, pressed.sums);
-  return { step: 'confirm', ...access, granted: rights, decision };
+  const { rights } = resolveGrantedScope(pending.authorizationRequest, pressed.sums);
+  return { ...access, granted: rights, decision };
 }
 
 /** False: the provider confirms instead, while `SIGN_IN_PAYMENT_ACR` is set. */

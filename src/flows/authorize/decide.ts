@@ -10,7 +10,7 @@ import { worstCase } from '../../rules/spending/worstCase.ts';
 import { s256, sha256 } from '../../secrets/digest.ts';
 import { formatToken, shardOf } from '../../secrets/tokens.ts';
 import { emit } from '../../signals/events.ts';
-import { approveGrant, findApproval, type Proof } from '../../store/authorize/approvals.ts';
+import { approveGrant, type DecisionConfirmation, findApproval } from '../../store/authorize/approvals.ts';
 import { rejectGrant } from '../../store/authorize/rejections.ts';
 import type { Context } from '../common/context.ts';
 import { contentOf } from '../common/signedForm.ts';
@@ -21,7 +21,7 @@ import * as forms from './decisionForms.ts';
 
 const NOT_POSSIBLE = 'This authorization is not possible any more.';
 
-export interface SentDecision {
+interface SentDecision {
   readonly choice: Choice;
   readonly decisionToken: string | undefined;
   /** The fields of the limits, by the index of their rights in the scope. */
@@ -92,13 +92,14 @@ export async function writeDecision(
   context: Context,
   pending: PendingAuthorization,
   pressed: VerifiedDecision,
-  proof: Proof,
+  proof: DecisionConfirmation,
   caller: Caller,
 ): Promise<DecisionOutcome> {
   const { authorizationRequest } = pending;
   const code = codeOf(context, pending, pressed);
-  const decision = { proof, caller, ...decisionOf(context, pending, pressed, code) };
+  const decision = { proof, ...caller, ...decisionOf(context, pending, pressed, code) };
   const verdict = await (pressed.choice === 'allow' ? approveGrant : rejectGrant)(context.db, decision);
+  if (verdict === 'too_many') emit('throttle', 'decisions');
   // One that came after Reject confirmed nothing.
   if (proof !== null) emit('paymentConfirmation', verdict === 'written' ? 'confirmed' : 'stale');
   // The page of a password may not lead to the application, and one with a scheme of its own may not open at all.
@@ -142,7 +143,7 @@ export async function findReceipt(
   const pressed = forms.readDecision(context, pending, decision, 'allow');
   if (pressed === null) return null;
   const code = codeOf(context, pending, pressed);
-  const { rights, scope } = forms.granted(authorizationRequest, pressed.sums);
+  const { rights, scope } = forms.resolveGrantedScope(authorizationRequest, pressed.sums);
   const approval = { grantId: forms.grantIdOf(pending), codeHash: sha256(code), scope };
   const decided = await findApproval(context.db, approval);
   if (decided === null) return null;
@@ -177,7 +178,7 @@ export function authorizationDetailsOf(
   { sums }: VerifiedDecision,
   decision: string,
 ): string {
-  const { rights } = forms.granted(request, sums);
+  const { rights } = forms.resolveGrantedScope(request, sums);
   const { sum: amount, currency, days } = worstCase(rights) ?? {};
   const details = {
     type: PAYMENT_DETAILS_TYPE,
@@ -199,7 +200,7 @@ function decisionOf(
 ) {
   const { session, authorizationRequest } = pending;
   const { client, instanceName, redirectUri, codeChallenge, askedScope } = authorizationRequest;
-  const { rights, scope } = forms.granted(authorizationRequest, pressed.sums);
+  const { rights, scope } = forms.resolveGrantedScope(authorizationRequest, pressed.sums);
   return {
     grantId: forms.grantIdOf(pending),
     userId: session.user.userId,

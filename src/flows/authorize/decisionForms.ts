@@ -6,7 +6,7 @@ import type { Digest } from '../../secrets/digest.ts';
 import { deriveGrantId } from '../../secrets/tokens.ts';
 import type { Session } from '../../store/common/sessions.ts';
 import type { Context } from '../common/context.ts';
-import { type FormBinding, signForm, verifyForm } from '../common/signedForm.ts';
+import { bindForm, signForm, verifyForm } from '../common/signedForm.ts';
 import { textDigestOf } from '../common/textDigest.ts';
 
 /** A checked request without the signed-in user's answer. */
@@ -44,7 +44,7 @@ export function limitsToLower({ client, rights }: AuthorizationRequest) {
 }
 
 /** What a decision grants. @param sums of {@link VerifiedDecision}, checked when they were typed */
-export function granted(request: AuthorizationRequest, sums: readonly string[]) {
+export function resolveGrantedScope(request: AuthorizationRequest, sums: readonly string[]) {
   const lower = new Map<number, string>();
   for (const [at, { index }] of limitsToLower(request).entries()) if (sums[at]) lower.set(index, sums[at]);
   const { rights = request.rights, isLower = false } = lowerLimits(request.rights, lower);
@@ -52,16 +52,13 @@ export function granted(request: AuthorizationRequest, sums: readonly string[]) 
 }
 
 /** The consent form: a decision on this request by this user, as the client is registered now. */
-export function decisionForm(
-  pending: PendingAuthorization,
-  action: 'decision' | Choice = 'decision',
-): FormBinding {
+export function decisionForm(pending: PendingAuthorization, action: 'decision' | Choice = 'decision') {
   const { authorizationRequest, session } = pending;
   const { client, canonicalQuery, scope, askedScope } = authorizationRequest;
   // With other settings, this request may be completed in another way.
   const completed = scope === askedScope ? [] : [scope];
   const subject = [session.user.userId, grantIdOf(pending), client.revision, canonicalQuery, ...completed];
-  return { action, owner: session, subject };
+  return bindForm(action, session, ...subject);
 }
 
 /** The token of a consent page: each page has its own. */

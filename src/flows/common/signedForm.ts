@@ -21,19 +21,14 @@ export interface FormOwner {
   readonly now: Date;
 }
 
-/** The action, the owner and the subject of a form: its token is valid for exactly these. */
-export interface FormBinding {
-  readonly action: keyof typeof LIFETIMES_MS;
-  readonly owner: FormOwner;
-  /** What the form is about, for example a canonical query or a grant id. */
-  readonly subject: readonly (string | number | null)[];
-}
+export type FormBinding = ReturnType<typeof bindForm>;
 
-export function formOf(
-  action: FormBinding['action'],
+/** A form, whose token is valid for exactly these. @param subject for example a canonical query or a grant id */
+export function bindForm(
+  action: keyof typeof LIFETIMES_MS,
   owner: FormOwner,
-  ...subject: FormBinding['subject']
-): FormBinding {
+  ...subject: readonly (string | number | null)[]
+) {
   return { action, owner, subject };
 }
 
@@ -59,23 +54,11 @@ function isInAddress({ action }: FormBinding): boolean {
   return action === 'allow' || action === 'reject';
 }
 
-/** A form as its valid token brings it back. */
-export interface SignedForm {
-  /** Of the grant on the page, as given to {@link signForm}, like `carried`; 0 for none. */
-  readonly revision: number;
-  readonly carried: readonly string[];
-  /** The entry of `SECRETS` that signed it. */
-  readonly keyId: Buffer;
-  /** SHA-256 of the signed payload. */
-  readonly digest: Digest;
-}
-
-/** Checks a form's token. @returns null if it was not made by us for this form, or has expired */
-export function verifyForm(
-  { keyRing }: Context,
-  token: string | undefined,
-  form: FormBinding,
-): SignedForm | null {
+/**
+ * Checks a form's token. @returns what {@link signForm} was given, `keyId`, the entry of `SECRETS` that signed it, and the SHA-256 of
+ * the signed payload; null if it was not made by us for this form, or has expired
+ */
+export function verifyForm({ keyRing }: Context, token: string | undefined, form: FormBinding) {
   const signed = keyRing.verify(isInAddress(form) ? 'decision' : 'form', token ?? '');
   if (signed === undefined) return null;
   const payload = isInAddress(form) ? inflateRawSync(signed.payload) : signed.payload;

@@ -1,4 +1,4 @@
-import { withoutLanguages } from '../../languages/foreign.ts';
+import { stripLanguageMarks } from '../../languages/foreign.ts';
 import { builtInSentence } from '../../languages/rights.ts';
 import { memoize } from '../../rules/common/memoize.ts';
 import { nameOfTarget } from '../../rules/face/directory.ts';
@@ -12,7 +12,7 @@ const digestsIn = memoize(({ catalogue, directory, currency, languages }: Contex
     const textsOfRight = (right: Right) => [
       catalogue.get(right.name),
       // The marks of languages are this process's own.
-      languages.all.map(({ texts }) => withoutLanguages(builtInSentence(right.name, texts) ?? '')),
+      languages.all.map(({ texts }) => stripLanguageMarks(builtInSentence(right.name, texts) ?? '')),
       nameOfTarget(directory, right),
     ];
     const said = parseScopeCached(scope, currency).map(textsOfRight);

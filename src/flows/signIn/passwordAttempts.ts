@@ -23,7 +23,7 @@ export interface Attempt {
 }
 
 /** The password's user. Without a hash, or while the user is blocked, every password is wrong. */
-export interface PasswordOwner extends Pick<User, 'userId' | 'status'> {
+interface PasswordOwner extends Pick<User, 'userId' | 'status'> {
   readonly passwordHash: string | null;
 }
 

@@ -13,7 +13,7 @@ import {
 } from '../../store/common/sessions.ts';
 import { type User, updateLanguage } from '../../store/common/users.ts';
 import type { Context } from '../common/context.ts';
-import { formOf, signForm, verifyForm } from '../common/signedForm.ts';
+import { bindForm, signForm, verifyForm } from '../common/signedForm.ts';
 import { markOwnSession } from './seenWarnings.ts';
 
 export type { Session };
@@ -29,7 +29,7 @@ export async function saveLanguage({ db }: Context, { userId }: Pick<User, 'user
 }
 
 export function signOutToken(context: Context, session: Session): string {
-  return signForm(context, formOf('sign-out', session));
+  return signForm(context, bindForm('sign-out', session));
 }
 
 export async function endOwnSession(
@@ -37,10 +37,10 @@ export async function endOwnSession(
   session: Session,
   formToken: string | undefined,
   request: RequestMeta,
-): Promise<{ readonly outcome: 'signed_out' | 'stale' }> {
-  if (verifyForm(context, formToken, formOf('sign-out', session)) === null) return { outcome: 'stale' };
+): Promise<'signed_out' | 'stale'> {
+  if (verifyForm(context, formToken, bindForm('sign-out', session)) === null) return 'stale';
   await deleteSession(context.db, { sessionHash: session.sessionHash, ...request });
-  return { outcome: 'signed_out' };
+  return 'signed_out';
 }
 
 /** The pre-login session ties sign-in forms to a browser (login CSRF). `newCookie` is null if the sent one is ours. */
@@ -75,5 +75,5 @@ export async function openSession(context: Context, proof: Proof, cookies: SentC
   // Another user of this browser may have chosen it: it never replaces a kept one.
   if (chosen !== null && kept === null) await saveLanguage(context, { userId }, chosen);
   const seenCookie = knownDevice ? null : markOwnSession({ user: { userId }, sessionHash }, cookies.seen);
-  return { sessionHash, sessionCookie, seenCookie, language: chosen === null ? kept : null };
+  return { sessionCookie, seenCookie, language: chosen === null ? kept : null };
 }

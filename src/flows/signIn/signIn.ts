@@ -3,11 +3,11 @@ import type { Caller } from '../../rules/common/caller.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { findUserByKey } from '../../store/common/users.ts';
 import type { Context } from '../common/context.ts';
-import { formOf, signForm, verifyForm } from '../common/signedForm.ts';
+import { bindForm, signForm, verifyForm } from '../common/signedForm.ts';
 import { attemptPassword } from './passwordAttempts.ts';
 import { openSession, preLoginSession, type SentCookies } from './session.ts';
 
-export interface SubmittedSignIn {
+interface SubmittedSignIn {
   readonly formToken: string | undefined;
   /** The request to continue after signing in; null for the account page. */
   readonly authorizationRequest: AuthorizationRequest | null;
@@ -21,7 +21,7 @@ export interface SubmittedSignIn {
  */
 export async function signIn(context: Context, sent: SubmittedSignIn, cookies: SentCookies, caller: Caller) {
   const { owner } = preLoginSession(context, cookies.preLogin);
-  const form = formOf('sign-in', owner, sent.authorizationRequest?.canonicalQuery ?? null);
+  const form = bindForm('sign-in', owner, sent.authorizationRequest?.canonicalQuery ?? null);
   if (verifyForm(context, sent.formToken, form) === null) return { outcome: 'stale' } as const;
   const login = loginKey(sent.login);
   const given = { login, password: sent.password, deviceCookie: cookies.device };
@@ -51,6 +51,6 @@ export function signInStep(
   preLoginCookie: string | null,
 ): SignInStep {
   const { owner, newCookie } = preLoginSession(context, preLoginCookie);
-  const form = formOf('sign-in', owner, authorizationRequest?.canonicalQuery ?? null);
+  const form = bindForm('sign-in', owner, authorizationRequest?.canonicalQuery ?? null);
   return { step: 'sign-in', authorizationRequest, formToken: signForm(context, form), newCookie };
 }

@@ -29,7 +29,7 @@ export async function exchange({ db }: Context, tokenRequest: TokenRequest, call
     redirectUri: tokenRequest.redirectUri,
     challenge: tokenRequest.codeVerifier === null ? null : s256(tokenRequest.codeVerifier),
     tokenHash: sha256(accessToken),
-    caller,
+    ...caller,
   });
   emit('exchange', result.verdict);
   if (result.verdict === 'code_replayed') emit('grantEnd', 'replay');

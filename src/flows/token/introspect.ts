@@ -9,7 +9,7 @@ import { findToken } from '../../store/token/introspection.ts';
 import type { Context } from '../common/context.ts';
 
 /** The answer about a token (RFC 7662 section 2.2), by its members' names in JSON. */
-export type Introspection = { readonly active: false } | ActiveToken;
+type Introspection = { readonly active: false } | ActiveToken;
 
 export interface ActiveToken {
   readonly active: true;

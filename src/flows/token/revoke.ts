@@ -16,7 +16,7 @@ export async function revokeByClient(
 ): Promise<void> {
   const { grantId, hash } = await locateToken(context.db, accessToken);
   const secretHash = secret === null ? null : sha256(secret);
-  const given = { grantId, tokenHash: hash, clientId: id, secretHash, caller };
+  const given = { grantId, tokenHash: hash, clientId: id, secretHash, ...caller };
   const { authenticated, known } = await revokeToken(context.db, given);
   if (authenticated) return;
   const rule = 'unknown or blocked client, or wrong client_secret';
@@ -27,5 +27,5 @@ export async function revokeByClient(
 export async function revokeByBearer(context: Context, accessToken: string, caller: Caller): Promise<void> {
   const { grantId, hash } = await locateToken(context.db, accessToken);
   if (grantId === null) return;
-  await revokeToken(context.db, { grantId, tokenHash: hash, clientId: null, secretHash: null, caller });
+  await revokeToken(context.db, { grantId, tokenHash: hash, clientId: null, secretHash: null, ...caller });
 }

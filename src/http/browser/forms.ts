@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { loadAuthorizationRequest, loadWithSession } from '../../flows/authorize/authorize.ts';
+import { loadAuthorizationRequest, loadPending } from '../../flows/authorize/authorize.ts';
 import { currentSession } from '../../flows/signIn/session.ts';
 import { Parameters } from '../../rules/request/parameters.ts';
 import { bodyParameters } from '../request/parameters.ts';
@@ -33,9 +33,8 @@ export async function receiveForm(request: FastifyRequest) {
 export async function receiveRequestForm(request: FastifyRequest) {
   const carried = new Parameters(bodyParameters(request).require('request'));
   const cookie = isFromOwnPage(request) ? readCookie(request, 'session') : null;
-  const { authorizationRequest, session } = await loadWithSession(request.server.context, carried, cookie);
-  const pending = session && { authorizationRequest, session };
-  return { form: bodyParameters(request), authorizationRequest, pending };
+  const loaded = await loadPending(request.server.context, carried, cookie);
+  return { form: bodyParameters(request), ...loaded };
 }
 
 /** The form's request, checked again. @throws {OAuthError} if it is no longer valid */

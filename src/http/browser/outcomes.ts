@@ -14,7 +14,7 @@ import { textsOf } from './language.ts';
 /** An outcome that a page says above its contents. */
 export type OutcomeMessageKey = keyof Texts['outcomes']['on'];
 
-/** A page's request; null for the account page; the path of another page of the account. */
+/** A page's request, or the path of a page of the account; null for the sign-in page before those. */
 export type OutcomeTarget = AuthorizationRequest | string | null;
 
 /** Said while a wait runs, so the page has status 429. */
@@ -86,13 +86,13 @@ function digestOf(subject: OutcomeTarget, form = ''): string {
 export function noteOn(
   reply: FastifyReply,
   subject: OutcomeTarget,
-  user: Pick<Session['user'], 'name' | 'login'>,
+  { name, login }: Pick<Session['user'], 'name' | 'login'>,
 ) {
   const last = lastOutcome(reply, subject);
   const notes = textsOf(reply.request).outcomes.on;
   const client = subject !== null && typeof subject === 'object' ? subject.client.name : '';
   return last !== null && isKeyOf(notes, last.outcome)
-    ? withValues(notes[last.outcome], { client, name: user.name, login: user.login })
+    ? withValues(notes[last.outcome], { client, name, login })
     : null;
 }
 

@@ -1,7 +1,7 @@
-import type { RequestedAccess } from '../../flows/authorize/authorize.ts';
 import { isolated } from '../../languages/formats.ts';
 import { textIn } from '../../languages/languages.ts';
 import { type DescribedRight, describeRights } from '../../languages/rights.ts';
+import type { TokenLifetime } from '../../rules/common/lifetimes.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { type Client, logoPath } from '../../rules/request/client.ts';
 import type { Right } from '../../rules/scope/scope.ts';
@@ -13,7 +13,7 @@ import type { DescribedChange } from './describeLimits.ts';
 export function describeGranted(
   rights: readonly Right[],
   authorizationRequest: AuthorizationRequest,
-  until: Pick<RequestedAccess, 'expiresAt' | 'daysLeft'>,
+  until: TokenLifetime,
   locale: PageLocale,
 ) {
   const { formats, request } = locale.texts;
@@ -48,7 +48,7 @@ export function describeMoney(
   rights: readonly Right[],
   described: readonly RightOnPage[],
   lead: string | null,
-  { expiresAt, daysLeft }: Pick<RequestedAccess, 'expiresAt' | 'daysLeft'>,
+  { expiresAt, daysLeft }: TokenLifetime,
   { texts, timeZone }: PageLocale,
 ) {
   const worst = worstCase(rights);

@@ -93,10 +93,7 @@ function describeSourceChange(earlier: readonly Right[], asked: readonly Right[]
   const { inSentence } = locale.texts.formats;
   const [old, now] = [moneySources(earlier), moneySources(asked)];
   if (now.length === 0 || (old.length === now.length && now.every((one) => old.includes(one)))) return null;
-  if (old.length === 0) return { isSame: false, label: labels.new, notes: [] };
-  return {
-    isSame: false,
-    label: labels.changed,
-    notes: [before({ limit: inSentence(namesOfSources(old, locale)) })],
-  };
+  const isNew = old.length === 0;
+  const notes = isNew ? [] : [before({ limit: inSentence(namesOfSources(old, locale)) })];
+  return { isSame: false, label: isNew ? labels.new : labels.changed, notes };
 }

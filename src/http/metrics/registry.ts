@@ -5,8 +5,8 @@ import {
   batchRefusalChannel,
   batchSentChannel,
   PASSWORD_QUEUES,
-  passwordRefused,
-  passwordStarted,
+  passwordRefusedChannel,
+  passwordStartedChannel,
   STATEMENT_FAILURES,
   statementChannel,
 } from '../../signals/timings.ts';
@@ -114,6 +114,8 @@ function measurePasswords(metrics: MetricFactory): void {
   const labels = { lane: PASSWORD_QUEUES };
   const wait = metrics.histogram('assent_password_wait_seconds', labels, PASSWORD_WAIT_BUCKETS);
   const refused = metrics.counter('assent_password_refused_total', labels);
-  metrics.listen(passwordStarted, ({ queue, waitSeconds }) => wait.observe({ lane: queue }, waitSeconds));
-  metrics.listen(passwordRefused, ({ queue }) => refused.inc({ lane: queue }));
+  metrics.listen(passwordStartedChannel, ({ queue, waitSeconds }) =>
+    wait.observe({ lane: queue }, waitSeconds),
+  );
+  metrics.listen(passwordRefusedChannel, ({ queue }) => refused.inc({ lane: queue }));
 }

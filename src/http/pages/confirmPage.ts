@@ -1,6 +1,5 @@
 import type { FastifyReply } from 'fastify';
 import { type ConfirmStep, takesPassword } from '../../flows/authorize/confirmPayment.ts';
-import { requestPath } from '../browser/language.ts';
 import { pageLocaleOf } from '../describe/describe.ts';
 import { describeGranted } from '../describe/describeGranted.ts';
 import { formErrorFor } from './formErrors.ts';
@@ -13,15 +12,13 @@ type Fields = ReturnType<typeof describeGranted> & {
   readonly signOutToken: string;
   /** Signed as decided; sent with the payment password. */
   readonly decision: string;
-  /** The address of the request's own page; `request` is its canonical query. */
-  readonly back: string;
   /** Browsers keep the payment password under this name, beside the login's. Null: the provider confirms. */
   readonly keptAs: string | null;
 };
 
 export const CONFIRM_PAGE: Page<Fields> = {
   name: 'confirm',
-  ownValues: ['request', 'instanceName', 'signOutToken', 'keptAs', 'decision', 'back'],
+  ownValues: ['request', 'instanceName', 'signOutToken', 'keptAs', 'decision'],
   asksForPassword: ({ keptAs }) => keptAs !== null,
 };
 
@@ -33,7 +30,6 @@ export function showConfirm(reply: FastifyReply, step: ConfirmStep): FastifyRepl
     request: authorizationRequest.canonicalQuery,
     decision,
     signOutToken,
-    back: requestPath(authorizationRequest),
     keptAs: takesPassword(reply.server.context) ? paymentPasswordUsername(step.user) : null,
     ...describeGranted(granted, authorizationRequest, step, pageLocaleOf(reply.request)),
   });

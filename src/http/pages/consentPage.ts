@@ -5,7 +5,7 @@ import { limitsToLower } from '../../flows/authorize/decisionForms.ts';
 import { type Texts, withValues } from '../../languages/languages.ts';
 import { describeRights } from '../../languages/rights.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
-import { withheldActsOf } from '../../rules/spending/bounds.ts';
+import { listForbiddenActions } from '../../rules/spending/bounds.ts';
 import { lowerLimits } from '../../rules/spending/lowering.ts';
 import { limitField } from '../browser/forms.ts';
 import { noteOn } from '../browser/outcomes.ts';
@@ -18,11 +18,11 @@ import {
 } from '../describe/describeGranted.ts';
 import { describeChanges, describeCombinedLimit } from '../describe/describeLimits.ts';
 import { formErrorFor } from './formErrors.ts';
-import type { AnsweredForm, Page } from './page.ts';
+import type { FormFeedback, Page } from './page.ts';
 import { showPage } from './views.ts';
 
 type Fields = ReturnType<typeof describeRequest> &
-  AnsweredForm & {
+  FormFeedback & {
     /** Signed over the contents of this page. */
     readonly decisionToken: string;
   };
@@ -86,7 +86,9 @@ export function describeRequest(step: ConsentStep, typed: TypedLimits | null, lo
       .map((right) => ({ ...right, change: null })),
     dropped: changes?.dropped ?? [],
     isSame: changes?.byRight.size === 0,
-    cannot: formats.oneOf(withheldActsOf(rights, locale.catalogue).map((bound) => request.bounds[bound])),
+    cannot: formats.oneOf(
+      listForbiddenActions(rights, locale.catalogue).map((bound) => request.bounds[bound]),
+    ),
     validUntil: money === null ? formats.day(step.expiresAt, locale.timeZone) : null,
     returnsTo: displayHostOf(redirectUri),
     returnsElsewhere: isElsewhere(client.site, redirectUri),

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { TEXTS, type Texts, withValues } from '../../languages/languages.ts';
+import type { OAuthError } from '../../rules/common/error.ts';
 import { recordOf } from '../../rules/common/recordOf.ts';
 import { type OAuthErrorCode, RULES, type RuleId, remedyFor } from '../../rules/common/refusals.ts';
 import { SERVER_ERROR_FIELDS } from '../../watch/refusals.ts';
@@ -60,16 +61,10 @@ const PRESSED: Readonly<Record<string, keyof Texts['errors']['pressed']>> = {
   ...recordOf(['/oauth/account/password', '/oauth/account/payment-password'], 'passwords'),
 };
 
-export interface ErrorPageInput {
+export interface ErrorPageInput extends Partial<Pick<OAuthError, 'clientName' | 'clientSite' | 'parameter'>> {
   readonly cause: Cause;
   /** The contract's code (7.1); null if there is none. */
   readonly code?: Exclude<OAuthErrorCode, 'invalid_grant'> | null;
-  /** Null for an unknown application. */
-  readonly clientName?: string | null;
-  /** Of a reviewed application: the way back to it. */
-  readonly clientSite?: string | null;
-  /** The affected parameter, always one of ours; null for none. */
-  readonly parameter?: string | null;
 }
 
 export function errorPageTexts(

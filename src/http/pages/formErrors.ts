@@ -14,7 +14,6 @@ import {
   rememberOutcome,
 } from '../browser/outcomes.ts';
 
-/** The text of each error at a form. */
 function errorsIn(texts: Texts, seconds: number) {
   const { signIn, confirm, security, consent } = texts;
   return {

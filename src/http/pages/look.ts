@@ -54,7 +54,7 @@ export function brandingOf({
     /** Added on pages with a password field. */
     scriptPolicy,
     documentHeads: new Map(languages.all.map((language) => [language.tag, documentHeadIn(language)])),
-    /** Pages in pieces: the text between the users' own values, and their names (`views.ts`). */
+    /** Pages in pieces, see `views.ts`. */
     pieces: new FifoMap<readonly string[]>(256),
   };
 }

@@ -1,7 +1,7 @@
 import type { Session } from '../../flows/signIn/session.ts';
 
 /** How a page is sent. */
-export interface PageKind {
+export interface PageTemplate {
   /** The template in `views/`. */
   readonly name: string;
   /**
@@ -11,18 +11,18 @@ export interface PageKind {
   readonly ownValues?: readonly string[];
   /** It has a password field, for which it gets the script. */
   asksForPassword?(fields: object): boolean;
-  /** The answer to its form is a redirect to the application, to which browsers apply `form-action`, too. */
+  /** The answer to its form is a redirect to the application, which `form-action` would block. */
   readonly leadsToApplication?: boolean;
 }
 
 /** A page, defined in its own file, with the fields of its template. Texts are ready to read; null omits one. */
-export interface Page<Fields extends object> extends PageKind {
+export interface Page<Fields extends object> extends PageTemplate {
   readonly ownValues?: readonly (keyof Fields & string)[];
   asksForPassword?(fields: Fields): boolean;
 }
 
 /** The fields of a page with a form. */
-export interface AnsweredForm {
+export interface FormFeedback {
   /** The outcome of the previous form, or the reason for the page. */
   readonly undone: string | null;
   readonly error: string | null;

@@ -10,11 +10,11 @@ import { describeClient } from '../describe/describeGranted.ts';
 import { queryParameters } from '../request/parameters.ts';
 import { formErrorFor } from './formErrors.ts';
 import { NOTICE_PAGE } from './noticePage.ts';
-import type { AnsweredForm, Page } from './page.ts';
+import type { FormFeedback, Page } from './page.ts';
 import { showPage } from './views.ts';
 
-interface Fields extends AnsweredForm {
-  /** The canonical query of the request to continue after signing in; null for the account page. */
+interface Fields extends FormFeedback {
+  /** The canonical query of the request to continue; null for the account page. */
   readonly request: string | null;
   readonly formToken: string;
   readonly client: ReturnType<typeof describeClient> | null;

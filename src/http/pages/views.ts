@@ -9,7 +9,7 @@ import { isolatesAsHtml, withoutIsolates } from '../../languages/formats.ts';
 import type { Language } from '../../languages/languages.ts';
 import { languageOf, returnPathOf } from '../browser/language.ts';
 import { type Branding, CONTENT_SECURITY_POLICY, FORM_SCRIPT, ICONS } from './look.ts';
-import type { Page, PageKind } from './page.ts';
+import type { Page, PageTemplate } from './page.ts';
 
 const FOLDER = fileURLToPath(new URL('../../../views', import.meta.url));
 
@@ -46,7 +46,7 @@ export function showPage<Fields extends object>(
 /** A page as HTML: at once from pieces, or rendered. @param wayBack for the form of another language, empty for none */
 export function renderHtml(
   app: Pick<FastifyInstance, 'view'>,
-  page: PageKind,
+  page: PageTemplate,
   fields: object,
   language: Language,
   branding: Branding,
@@ -66,7 +66,7 @@ export function renderHtml(
 
 /** The data of a page's template. */
 export function dataFor(
-  page: PageKind,
+  page: PageTemplate,
   fields: object,
   language: Language,
   branding: Branding,
@@ -94,7 +94,12 @@ const MARKED = new RegExp(`${MARK}(\\w+);`);
 const MAX_KEY = 16_000;
 
 /** A page with marks for its user's own values. `key`: of all pages with the same texts; null if it is its user's alone. */
-function withMarks({ name: page, ownValues }: PageKind, fields: object, language: Language, wayBack: string) {
+function withMarks(
+  { name: page, ownValues }: PageTemplate,
+  fields: object,
+  language: Language,
+  wayBack: string,
+) {
   const own: Record<string, unknown> = { wayBack };
   const marked: { [name: string]: unknown } = { ...fields };
   for (const name of ownValues?.filter((one) => typeof marked[one] === 'string') ?? []) {
@@ -126,7 +131,7 @@ function html(text: string, name?: string, mark?: (bdi: string) => string): stri
 
 /** Against framing, caching, and leaks of the URL. */
 export function pageHeaders(
-  page: PageKind,
+  page: PageTemplate,
   fields: object,
   language: Language,
   branding: Branding,
@@ -138,8 +143,6 @@ export function pageHeaders(
     'content-type': 'text/html; charset=utf-8',
     'content-language': language.tag,
     'cache-control': 'no-store',
-    // Browsers also apply form-action to the redirect after a post: it would block the redirect to the application. The other
-    // pages post only to us.
     'content-security-policy': page.leadsToApplication ? policy : `${policy}; form-action 'self'`,
     // With no-referrer browsers would post our own forms with `Origin: null`.
     'referrer-policy': 'same-origin',

@@ -1,4 +1,3 @@
-import type pg from 'pg';
 import { z } from 'zod';
 import { OperatorError } from '../../rules/common/error.ts';
 import { createLookAlikeIndex, lookAlikeProblem } from '../../rules/common/lookAlike.ts';
@@ -24,7 +23,6 @@ type Row = { readonly doubts: readonly string[]; readonly name?: string; readonl
   readonly [column in 'key' | 'external_id' | 'client_id' | 'token_hash']?: string | null | undefined;
 } & { readonly allowed_rights?: readonly string[] | null };
 
-/** The schema of a line. */
 type Line = z.ZodType<Row> & { readonly in: { readonly shape: object } };
 
 /** Of its user and its application, as `loadFormerNames` has them. */
@@ -36,7 +34,6 @@ const namesOf = ({ key: login, external_id: id, client_id: client }: Row) =>
 /** No two rows of a batch share one: its statement doesn't see what it writes. */
 const idsOf = (row: Row) => (row.token_hash ? [row.token_hash] : namesOf(row));
 
-/** What `force` accepts. */
 export const FORCE_VALUES = ['all', ...new Set(Object.values(FORCE_VALUE_BY_FIELD))];
 
 const NOTED_LINE = z.object({ line: z.int(), field: z.string().nullable(), reason: z.string() });
@@ -90,6 +87,8 @@ export type Imported = z.output<typeof OUTPUT>;
 const VERDICT =
   /^(?<count>imported|forced|updated|unchanged|newer_here|skipped)?(?:, )?(?:(?<field>\w+): (?<reason>.+))?$/s;
 
+const NOT_OWNER = 'only the owner of the tables may import: set DATABASE_URL to the role that migrates';
+
 const importOf = (subject: string, things: string, schema: Line, write: typeof store.importUsers) =>
   operation({
     summary: `import ${things} of another service, one JSON object per line; run as the owner of the tables`,
@@ -98,7 +97,7 @@ const importOf = (subject: string, things: string, schema: Line, write: typeof s
     /** Each batch is a transaction: what an interruption leaves out, the same import does later. */
     async run(context, { chunks, dryRun, force, update, prune, bad: report }) {
       const { db, operator, progress } = context;
-      await requireOwner(db);
+      if (!(await ownsTables(db))) throw new OperatorError('state', NOT_OWNER);
       const offer = await context.offer(!dryRun);
       const rights = unknownRights(offer);
       const judge = await judgeFor(context, rights.of, subject, update, force);
@@ -139,11 +138,6 @@ function count(verdicts: Verdicts, counts: Record<string, number>, noted: NotedL
   }
   noted.sort((one, other) => one.line - other.line);
   for (const line of noted) if (shown[line.mark].length < MAX_LINES_SHOWN) shown[line.mark].push(line);
-}
-
-async function requireOwner(db: pg.Pool): Promise<void> {
-  const why = 'only the owner of the tables may import: set DATABASE_URL to the role that migrates';
-  if (!(await ownsTables(db))) throw new OperatorError('state', why);
 }
 
 export const users = importOf('user', 'users', USER_ROW, store.importUsers);
@@ -252,7 +246,7 @@ function readLine(schema: Line, line: string): { row?: Row; bad?: Omit<NotedLine
   const { data, error } = schema.safeParse(json);
   if (data && line.match(NAMES)?.length !== Object.keys(json).length) return bad('has a field twice');
   if (data !== undefined) return { row: data };
-  const [issue] = error?.issues ?? [];
+  const [issue] = error.issues;
   if (issue?.code !== 'unrecognized_keys') return bad(issue?.message, issue?.path[0]);
   for (const key of issue.keys) {
     const meant = Object.keys(schema.in.shape).find((field) => isNearly(key, field));

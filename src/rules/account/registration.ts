@@ -2,7 +2,7 @@ import { OperatorError } from '../common/error.ts';
 import * as limits from '../common/limits.ts';
 import { lookAlikeProblem } from '../common/lookAlike.ts';
 import { isWebAddress, WEB_ADDRESS_RULE } from '../common/network.ts';
-import { findUnclear, findUnclearCharacter } from '../common/text.ts';
+import { findInvisibleCharacter, findUnclearCharacter } from '../common/text.ts';
 import type { ClientSettings } from '../request/client.ts';
 import { redirectUriProblem } from '../request/redirectUri.ts';
 import { BUILT_IN_RIGHTS, kindOf } from '../scope/rights.ts';
@@ -40,7 +40,7 @@ export function checkOperatorName(name: string, others: readonly string[], comma
 export function checkExternalId(id: string): void {
   const most = limits.MAX_EXTERNAL_ID_CHARACTERS;
   const fits = id !== '' && [...id].length <= most;
-  const isClear = id.trim() === id && findUnclear(id.replaceAll(' ', '_')) === undefined;
+  const isClear = id.trim() === id && findInvisibleCharacter(id.replaceAll(' ', '_')) === undefined;
   const rule = `1 to ${most} visible characters; spaces may stand only between them`;
   ensure('external_id', fits && isClear, `the external id must have ${rule}`);
 }

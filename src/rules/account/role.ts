@@ -1,8 +1,8 @@
 /** What an operator's action does to data, from the harmless on. A role is one of them, and includes those before it. */
-export const EFFECTS = ['reads', 'changes', 'destroys'] as const;
+export const ACCESS_LEVELS = ['reads', 'changes', 'destroys'] as const;
 
-export type Effect = (typeof EFFECTS)[number];
+export type AccessLevel = (typeof ACCESS_LEVELS)[number];
 
-export function permits(role: Effect, effect: Effect): boolean {
-  return EFFECTS.indexOf(role) >= EFFECTS.indexOf(effect);
+export function permits(role: AccessLevel, effect: AccessLevel): boolean {
+  return ACCESS_LEVELS.indexOf(role) >= ACCESS_LEVELS.indexOf(effect);
 }

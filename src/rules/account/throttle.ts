@@ -1,5 +1,4 @@
-// The wait before the next password attempt. Each attempt raises a counter by one, and time lowers it. Above the free
-// attempts each wait is twice the previous one.
+// The wait before the next password attempt. Each attempt raises a counter by one, and time lowers it.
 
 const SECOND_MS = 1000;
 

@@ -1,18 +1,8 @@
 import { recordOf } from './recordOf.ts';
 import { type OAuthErrorCode, type OAuthRuleId, RULES } from './refusals.ts';
 
-interface Details extends ErrorOptions {
-  /** Given only by checks of a rule with two codes. */
-  readonly code?: OAuthErrorCode;
-  /** Of a registered application; null while unknown. */
-  readonly clientId?: string | null;
-  /** Omitted if the message names the exact rule. */
-  readonly rule?: string | undefined;
-  /** By default 400: programs read its body, while several lose that of a 401. */
-  readonly statusCode?: number;
-  /** By default `scope` for `invalid_scope`. */
-  readonly parameter?: string;
-}
+type Details = ErrorOptions &
+  Partial<Pick<OAuthError, 'code' | 'rule' | 'statusCode' | 'parameter' | 'clientId'>>;
 
 /**
  * A refused request (contract 7.1 and 7.2). `message` is for the JSON, and never quotes the request; `rule` is for the
@@ -20,11 +10,14 @@ interface Details extends ErrorOptions {
  */
 export class OAuthError extends Error {
   override readonly name = 'OAuthError';
+  /** Of its rule; the check gives it if the rule has two. */
   readonly code: OAuthErrorCode;
   readonly ruleId: OAuthRuleId;
+  /** The message, if that names the exact rule. */
   readonly rule: string;
+  /** By default 400: programs read its body, while several lose that of a 401. */
   readonly statusCode: number;
-  /** Its name, one of ours; null if the rule concerns no single one. */
+  /** Its name, one of ours; null if the rule concerns no single one. By default `scope` for `invalid_scope`. */
   readonly parameter: string | null;
   /** The request's application, for the log; null while unknown. */
   clientId: string | null;

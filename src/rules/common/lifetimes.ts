@@ -1,6 +1,5 @@
 // Lifetimes of issued and stored things, with unit and reason, by the database's clock; of sign-in forms, sign-ins at a provider
-// and known devices by the server's. Time limits of a request are in
-// `timeouts.ts`, of arriving requests and of connections in `listener/`.
+// and known devices by the server's.
 
 const MINUTE_MS = 60 * 1_000;
 
@@ -47,6 +46,8 @@ export function tokenExpiresAt(issuedAt: Date): Date {
   if (expiresAt.getUTCDate() !== issuedAt.getUTCDate()) expiresAt.setUTCDate(0);
   return expiresAt;
 }
+
+export type TokenLifetime = Readonly<ReturnType<typeof tokenLifetimeFrom>>;
 
 /** The expiry of a token issued now, and its lifetime in days, rounded up. */
 export function tokenLifetimeFrom(now: Date) {

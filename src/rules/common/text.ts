@@ -27,16 +27,16 @@ const NEEDED_INSIDE = new RegExp(
 );
 
 /** The first such character, for example `U+00A0 at character 3`; undefined for none. @param text of bounded length */
-export function findUnclear(text: string): string | undefined {
+export function findInvisibleCharacter(text: string): string | undefined {
   const found = UNCLEAR.exec(text);
   if (found === null) return undefined;
   const codePoint = (found[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
   return `U+${codePoint} at character ${[...text.slice(0, found.index)].length + 1}`;
 }
 
-/** Like {@link findUnclear}, for a name: allows single spaces inside it, and the joiners of scripts and emoji. */
+/** Like {@link findInvisibleCharacter}, for a name: allows single spaces inside it, and the joiners of scripts and emoji. */
 export function findUnclearCharacter(name: string): string | undefined {
-  return findUnclear(name.replaceAll(NEEDED_INSIDE, '.'));
+  return findInvisibleCharacter(name.replaceAll(NEEDED_INSIDE, '.'));
 }
 
 /** A single one is an apostrophe, as in L’Oréal, an accent or a bracket; two resemble a quotation mark. */
@@ -46,6 +46,6 @@ const OTHER_QUOTE = '[ʺ˝ˮ˶″‴‶‷⁗〃❛-❠《》≪≫⟪⟫⪡⪢�
 const QUOTES = new RegExp(`(?!${STROKE})\\p{Quotation_Mark}|${OTHER_QUOTE}|(?:${STROKE}\\p{M}*){2,}`, 'gu');
 
 /** Third-party text for within our quotation marks: it must not end them and continue as if it were ours. */
-export function withInnerQuotes(text: string): string {
+export function replaceQuotationMarks(text: string): string {
   return text.replaceAll(QUOTES, '\uFFFD');
 }

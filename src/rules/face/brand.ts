@@ -93,12 +93,9 @@ export function parseBrand(json: string) {
 
 /** The background with too little contrast, as the end of a sentence; undefined for none. */
 function contrastProblem(accent: string, theme: Theme): string | undefined {
-  const backgrounds = Object.entries(backgroundsOf(accent, theme));
-  const ratios = backgrounds.map(([name, one]) => ({
-    name,
-    background: one,
-    ratio: contrastRatio(accent, one),
-  }));
+  const ratios = Object.entries(backgroundsOf(accent, theme)).map(([name, background]) => {
+    return { name, background, ratio: contrastRatio(accent, background) };
+  });
   const [worst] = ratios.sort((a, b) => a.ratio - b.ratio);
   if (worst === undefined || worst.ratio >= MIN_CONTRAST) return undefined;
   // Rounded down: 4.499 must not appear as the required 4.5.

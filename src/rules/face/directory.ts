@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MAX_NAME_CHARACTERS, MAX_SCOPE_TEXT_CHARACTERS } from '../common/limits.ts';
 import { parseOperatorFile } from '../common/operatorFile.ts';
 import { type PerLanguage, perLanguage } from '../common/perLanguage.ts';
-import { findUnclear } from '../common/text.ts';
+import { findInvisibleCharacter } from '../common/text.ts';
 import type { Right } from '../scope/scope.ts';
 
 /** The names of shops and accounts, by their ids exactly as in a scope. */
@@ -11,7 +11,7 @@ export type TargetNames = Readonly<Record<'shop' | 'account', ReadonlyMap<string
 export const NO_TARGET_NAMES: TargetNames = { shop: new Map(), account: new Map() };
 
 const isTarget = (text: string) =>
-  text !== '' && [...text].length <= MAX_SCOPE_TEXT_CHARACTERS && findUnclear(text) === undefined;
+  text !== '' && [...text].length <= MAX_SCOPE_TEXT_CHARACTERS && findInvisibleCharacter(text) === undefined;
 const NO_TARGET = `can't be in a scope: it must have 1 to ${MAX_SCOPE_TEXT_CHARACTERS} visible characters`;
 const names = z
   .record(

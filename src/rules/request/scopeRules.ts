@@ -2,7 +2,7 @@ import { OAuthError } from '../common/error.ts';
 import { MAX_CANONICAL_QUERY_BYTES } from '../common/limits.ts';
 import { hasWordsOfOneScript, skeleton } from '../common/lookAlike.ts';
 import { type Ceiling, exceeds } from '../common/money.ts';
-import { findUnclear, withInnerQuotes } from '../common/text.ts';
+import { findInvisibleCharacter, replaceQuotationMarks } from '../common/text.ts';
 import { BUILT_IN_RIGHTS, kindOf, type RightKinds } from '../scope/rights.ts';
 import { formatScope, INVALID_RIGHT_MESSAGE, parseScopeCached, type Right } from '../scope/scope.ts';
 import type { Client } from './client.ts';
@@ -95,7 +95,8 @@ function complete(right: Right, { catalogue, currency, defaultLimit }: Offer): R
  */
 function refuseUnclear({ name, target = '', type }: Right): void {
   const isMixed = type === 'email' && !hasWordsOfOneScript(target);
-  const unclear = findUnclear(target) ?? (isMixed ? 'letters of several scripts in one word' : undefined);
+  const unclear =
+    findInvisibleCharacter(target) ?? (isMixed ? 'letters of several scripts in one word' : undefined);
   if (unclear === undefined) return;
   const message = 'A target in the parameter scope has invisible or ambiguous characters.';
   throw new OAuthError('unclear_target', message, `scope: the target of ${name} has ${unclear}`);
@@ -134,7 +135,7 @@ export function rightKeyOf({ name, target, type }: Right, spell = (text: string)
 /** Equal for two lines that look the same on a page. A phone number is shown with its plus, which is optional in a scope. */
 function lookOf(right: Right): string {
   const sign = right.type === 'phone' ? /^\+/ : '';
-  return rightKeyOf(right, (target) => skeleton(withInnerQuotes(target).replace(sign, '')));
+  return rightKeyOf(right, (target) => skeleton(replaceQuotationMarks(target).replace(sign, '')));
 }
 
 function hasTwins<Item>(items: readonly Item[], by: (item: Item) => string): boolean {

@@ -1,6 +1,6 @@
 import type { PerLanguage } from '../common/perLanguage.ts';
 
-/** Promises ("it can't …") about what an application doesn't request: {@link Bound}s that a right may break. */
+/** Promises ("it can't …") about what an application doesn't request: `WithheldAct`s that a right may break. */
 export const LIFTABLE = ['pay_others', 'transfer', 'see_operations', 'see_balance'] as const;
 
 export type MoneySource = 'wallet' | 'card';

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { lazy } from '../common/memoize.ts';
-import { withInnerQuotes } from '../common/text.ts';
+import { replaceQuotationMarks } from '../common/text.ts';
 import type { Right } from './scope.ts';
 
 /** International numbers (E.164). A short one without a plus may be national: another country code would change it. */
@@ -18,7 +18,7 @@ const LONG_NUMBER = /^(?:[0-9]{8,}|[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30})$/;
  */
 export function targetParts({ target, type }: Right): string[] | null {
   if (target === undefined) return null;
-  const shown = withInnerQuotes(target);
+  const shown = replaceQuotationMarks(target);
   if (type === 'phone') return formatPhoneNumber(target)?.split(' ') ?? [shown];
   return type === 'account' ? digitGroups(shown) : [shown];
 }
@@ -35,6 +35,6 @@ export function formatPhoneNumber(text: string): string | null {
 }
 
 /** An account number in groups of four, the last one shorter; other text as one group. */
-export function digitGroups(text: string): string[] {
+function digitGroups(text: string): string[] {
   return LONG_NUMBER.test(text) ? (text.match(/.{1,4}/g) ?? []) : [text];
 }

@@ -3,7 +3,7 @@ import { kindOf, LIFTABLE, type RightKinds } from '../scope/rights.ts';
 import { hasSpendingRight, type Right } from '../scope/scope.ts';
 
 /** An act that an application can never do, or can't do because it didn't request it. */
-export type WithheldAct =
+type WithheldAct =
   /** By its limits, or because no right spends. */
   | 'spend_more'
   | 'spend'
@@ -20,7 +20,7 @@ export type WithheldAct =
 const MAX_NOT_ASKED = 2;
 
 /** Always the limits, the passwords and other applications; then the most important unrequested rights. */
-export function withheldActsOf(rights: readonly Right[], catalogue: RightKinds): WithheldAct[] {
+export function listForbiddenActions(rights: readonly Right[], catalogue: RightKinds): WithheldAct[] {
   const spending = hasSpendingRight(rights);
   const sources = moneySources(rights);
   const source = catalogue.get('money-source');

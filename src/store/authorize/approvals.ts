@@ -3,11 +3,15 @@ import { emit } from '../../signals/events.ts';
 import {
   CALLER_FROM_COLUMNS,
   CALLER_INPUT_COLUMNS,
-  CALLER_INPUT_VALUES,
   EVENT_GRANT,
   insertEventsSql,
 } from '../common/auditEvents.ts';
-import { COUNT_DECISION, type Decision, type DecisionVerdict, MAY_DECIDE } from '../common/decisions.ts';
+import {
+  COUNT_DECISION,
+  type Decision,
+  type DecisionVerdict,
+  IS_BELOW_DECISION_LIMIT,
+} from '../common/decisions.ts';
 import { CODE_IS_USABLE, IS_LIVE, spendsSql } from '../common/grants.ts';
 import { SESSION_IS_VALID, sessionIdOf } from '../common/sessions.ts';
 import { findOneBatched } from '../database/batch.ts';
@@ -15,7 +19,6 @@ import { batchedDecidingStatement, momentOf } from '../database/deadline.ts';
 
 /** An approval of exactly the consent page's contents. */
 export interface Approval extends Decision {
-  /** The client's revision on the page. */
   readonly clientRevision: number;
   /** The grant's revision on the page; 0 if there was no grant yet. */
   readonly revision: number;
@@ -24,15 +27,13 @@ export interface Approval extends Decision {
   readonly redirectUri: string;
   readonly codeLifetimeSeconds: number;
   readonly codeChallenge: string | null;
-  /** The user's maximum of live grants for this application. */
   readonly maxInstances: number;
-  /** Spending is confirmed even by a user without a payment password. */
   readonly confirmsPayments: boolean;
-  readonly proof: Proof;
+  readonly proof: DecisionConfirmation;
 }
 
 /** What confirmed the decision, checked just now; null for nothing. */
-export type Proof =
+export type DecisionConfirmation =
   /** `hash`: the stored one that the payment password was compared with. */
   | { readonly by: 'payment_password'; readonly hash: string }
   /** `sub`: that of the provider's answer. */
@@ -42,7 +43,6 @@ export type Proof =
 type ApprovalVerdict =
   /** Its code exists, now or since an earlier submission of the same form, and can be exchanged. */
   | 'written'
-  /** The client or the user is blocked. */
   | 'blocked'
   /** Reject on the same page came first. */
   | 'rejected'
@@ -81,7 +81,6 @@ const DETAIL = `case when asked_scope is not null or confirmed_by is not null th
 const approve = batchedDecidingStatement<ApprovalResult, Approval>('grant-approve', ({ userId }) => userId, {
   confirming_hash: ({ proof }) => (proof?.by === 'payment_password' ? proof.hash : null),
   confirming_id: ({ proof }) => (proof?.by === 'provider' ? proof.sub : null),
-  ...CALLER_INPUT_VALUES,
 })`
 with requests as materialized (
   select * from @input(
@@ -95,7 +94,7 @@ with requests as materialized (
          c.revision = r.client_revision and coalesce(g.revision, 0) = r.revision and ${IS_CONFIRMED} as is_current
     from requests r
     left join lateral (select * from clients where client_id = r.client_id and status = 'active' offset 0) c on true
-    left join lateral (select u.*, ${MAY_DECIDE} as may_decide from users u
+    left join lateral (select u.*, ${IS_BELOW_DECISION_LIMIT} as may_decide from users u
                         where u.user_id = r.user_id and u.status = 'active' offset 0) u on true
     left join lateral (select * from sessions where session_hash = r.session_hash offset 0) s
            on s.user_id = r.user_id and ${SESSION_IS_VALID}
@@ -103,7 +102,7 @@ with requests as materialized (
 ), locked as materialized (
   select u.user_id from users u
    where u.user_id = any (array(select user_id from judged where is_allowed and session_is_valid and may_decide and is_current))
-     and u.status = 'active' and ${MAY_DECIDE}
+     and u.status = 'active' and ${IS_BELOW_DECISION_LIMIT}
    order by u.user_id for no key update
 ), counted as (
   update users u set ${COUNT_DECISION} where u.user_id = any (array(select user_id from locked))
@@ -168,7 +167,6 @@ export async function approveGrant(pool: pg.Pool, approval: Approval): Promise<A
   const again = first.verdict === 'changed_since_read';
   const { verdict, written, annulled } = again ? await approve(pool, approval) : first;
   if (written) emit('decision', 'approved');
-  if (verdict === 'too_many') emit('throttle', 'decisions');
   if (annulled) emit('grantEnd', 'approval');
   return verdict === 'changed_since_read' ? 'stale' : verdict;
 }

@@ -1,28 +1,30 @@
-import type { Caller } from '../../rules/common/caller.ts';
 import { emit } from '../../signals/events.ts';
 import { CALLER_FROM_PARAMETERS, insertEventsSql } from '../common/auditEvents.ts';
-import { COUNT_DECISION, type Decision, type DecisionVerdict, MAY_DECIDE } from '../common/decisions.ts';
+import {
+  COUNT_DECISION,
+  type Decision,
+  type DecisionVerdict,
+  IS_BELOW_DECISION_LIMIT,
+} from '../common/decisions.ts';
 import { SESSION_IS_VALID } from '../common/sessions.ts';
 import type { Database } from '../database/database.ts';
 import { decidingStatement, momentOf } from '../database/deadline.ts';
 
-export interface Rejection extends Decision {
+interface Rejection extends Decision {
   /** When neither the page nor a decision signed on it is valid any more. */
   readonly keptUntil: Date;
 }
 
 // A page is kept until no Allow of it can come. Each rejection deletes two expired pages, so that the table stays small.
-const reject = decidingStatement<Rejection & Caller, { verdict: RejectionVerdict; noted: boolean }>(
-  'grant-reject',
-)`
+const reject = decidingStatement<Rejection, { verdict: RejectionVerdict; noted: boolean }>('grant-reject')`
 with earlier as materialized (
   select answer_to(@page, @grantId, @codeHash) as answer
 ), session as materialized (
-  select ${MAY_DECIDE} as may_decide from sessions s join users u using (user_id)
+  select ${IS_BELOW_DECISION_LIMIT} as may_decide from sessions s join users u using (user_id)
    where s.session_hash = @sessionHash and s.user_id = @userId and ${SESSION_IS_VALID}
 ), counted as (
   update users u set ${COUNT_DECISION}
-   where u.user_id = @userId and ${MAY_DECIDE} and exists (select from earlier where answer is null)
+   where u.user_id = @userId and ${IS_BELOW_DECISION_LIMIT} and exists (select from earlier where answer is null)
      and exists (select from session where may_decide)
   returning u.user_id
 ), locked_sessions as (
@@ -71,8 +73,7 @@ type RejectionVerdict =
 
 /** Records a rejection, once. It changes no grant. @throws {OverloadedError} */
 export async function rejectGrant(db: Database, rejection: Rejection): Promise<RejectionVerdict> {
-  const { verdict, noted } = await reject(db, { ...rejection, ...rejection.caller });
+  const { verdict, noted } = await reject(db, rejection);
   if (noted) emit('decision', 'rejected');
-  if (verdict === 'too_many') emit('throttle', 'decisions');
   return verdict;
 }

@@ -1,8 +1,6 @@
 import type pg from 'pg';
-import type { RequestMeta } from '../../rules/common/caller.ts';
 import { recordOf } from '../../rules/common/recordOf.ts';
 import { send, write } from '../database/query.ts';
-import type { ComputedInputs } from '../database/statement.ts';
 
 /** Transitions of an authorization (contract section 3), sign-ins, operators' acts; true for those shown to the user. */
 export const SHOWN_TO_USER_BY_EVENT_KIND = {
@@ -49,12 +47,8 @@ export const CALLER_FROM_COLUMNS = { address: 'address', reference: 'reference' 
 /** The same for a statement over one request: its parameters. */
 export const CALLER_FROM_PARAMETERS = { address: '@address', reference: '@reference' };
 
-/** The same for a batch: columns of its input, and their values. */
+/** The same for a batch: columns of its input. */
 export const CALLER_INPUT_COLUMNS = 'address text, reference text';
-export const CALLER_INPUT_VALUES: ComputedInputs<{ readonly caller: RequestMeta }> = {
-  address: ({ caller }) => caller.address,
-  reference: ({ caller }) => caller.reference,
-};
 
 /** The part of a statement that records an event for each row of `from`. */
 export function insertEventsSql(columns: EventColumns, from: string): string {
@@ -69,7 +63,7 @@ export interface OperatorAct {
   readonly userId?: string;
   readonly clientId?: string;
   readonly resourceId?: string;
-  readonly detail?: object;
+  readonly detail?: object | null;
 }
 
 const note = write<Record<keyof OperatorAct, string | object | null>>('audit-note-act')`

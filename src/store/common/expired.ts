@@ -2,7 +2,6 @@ import { THROTTLE_POLICIES } from '../../rules/account/throttle.ts';
 import { MAX_SESSION_HOURS, REFUSALS_KEPT_DAYS } from '../../rules/common/lifetimes.ts';
 import type { Database } from '../database/database.ts';
 import { write } from '../database/query.ts';
-import { type SqlTemplate, textOf } from '../database/statement.ts';
 
 /** Rows that one statement deletes: it takes some milliseconds. */
 export const MAX_EXPIRED_AT_ONCE = 1_000;
@@ -15,33 +14,39 @@ const SLOWEST_DECAY_SECONDS = Math.max(
 );
 
 // `skip locked`: neither blocks nor is blocked.
-/** Its text is the condition for unused rows. @param key of the table */
-const removeExpiredFrom =
-  (table: string, key: string) =>
-  (...condition: SqlTemplate) =>
-    write<void>(`expired-remove-${table}`)`
+/** @param key of the table @param unused the condition for unused rows */
+const removeExpiredFrom = (table: string, key: string, unused: string) =>
+  write<void>(`expired-remove-${table}`)`
 with alone as materialized (select pg_try_advisory_xact_lock(${EXPIRY_LOCK}) as is_alone)
 delete from ${table} where ${key} = any (array(
   select ${key} from ${table} where (select is_alone from alone)
-   and ${textOf(condition)}
+   and ${unused}
    limit ${MAX_EXPIRED_AT_ONCE} for update skip locked))`;
 
 /** Removes expired rows, at most {@link MAX_EXPIRED_AT_ONCE}; none while another process does so. @returns how many */
 export const removeExpired = {
   /** An idle one is no longer accepted, and is removed at its maximal age. */
-  sessions: removeExpiredFrom('sessions', 'session_hash')`
-    created_at < clock_timestamp() - interval '${MAX_SESSION_HOURS} hours' order by created_at`,
+  sessions: removeExpiredFrom(
+    'sessions',
+    'session_hash',
+    `created_at < clock_timestamp() - interval '${MAX_SESSION_HOURS} hours' order by created_at`,
+  ),
   rejections: removeExpiredFrom(
     'rejections',
     'page_hash',
-  )`expires_at < clock_timestamp() order by expires_at`,
+    'expires_at < clock_timestamp() order by expires_at',
+  ),
   refusals: removeExpiredFrom(
     'refusals',
     'slot',
-  )`at < clock_timestamp() - interval '${REFUSALS_KEPT_DAYS} days'`,
+    `at < clock_timestamp() - interval '${REFUSALS_KEPT_DAYS} days'`,
+  ),
   /** A counter at zero equals none. */
-  throttles: removeExpiredFrom('throttles', 'slot')`
-    greatest(free_at, counted_at + level * interval '${SLOWEST_DECAY_SECONDS} seconds', noted_at + interval '1 hour') < clock_timestamp()`,
+  throttles: removeExpiredFrom(
+    'throttles',
+    'slot',
+    `greatest(free_at, counted_at + level * interval '${SLOWEST_DECAY_SECONDS} seconds', noted_at + interval '1 hour') < clock_timestamp()`,
+  ),
 };
 
 export type ExpiringTable = keyof typeof removeExpired;

@@ -64,9 +64,8 @@ interface Call<Request, Result> {
 }
 
 /**
- * The requests for one statement to one database. A batch is what arrived while earlier statements were under way, so it grows with
- * the load, and a single request waits for nothing. Collecting for a fixed time would delay each request of a quiet server. Two
- * requests about one row are never in flight together: no statement judges a request by the effect of another one in it.
+ * The requests for one statement to one database, see {@link batched}. Collecting for a fixed time would delay each request of a quiet
+ * server. A statement with two requests about one row would judge one by the effect of the other.
  */
 class Batcher<Request, Result> {
   readonly #name: string;

@@ -5,7 +5,7 @@ import { DECIDING_STATEMENT_MS } from '../../rules/common/timeouts.ts';
 import { batched } from './batch.ts';
 import { compareClocks, inDatabaseTime } from './connection.ts';
 import type { Database } from './database.ts';
-import { inOrder, requireRow, runOnConnection } from './query.ts';
+import { orderByRequest, requireRow, runOnConnection } from './query.ts';
 import {
   batchStatement,
   type ComputedInputs,
@@ -29,7 +29,7 @@ export const momentOf = (...locked: readonly string[]) => `moment as materialize
 )`;
 
 /** A deciding {@link batchStatement} for one caller, see {@link batched}. The earliest deadline of its callers applies. */
-export function batchedDecidingStatement<Row extends object, Request extends { readonly caller: Caller }>(
+export function batchedDecidingStatement<Row extends object, Request extends Pick<Caller, 'decideBy'>>(
   name: string,
   rowOf: (request: Request) => string | null,
   computed: ComputedInputs<Request>,
@@ -37,9 +37,9 @@ export function batchedDecidingStatement<Row extends object, Request extends { r
   return (...sql: SqlTemplate): ((pool: pg.Pool, request: Request) => Promise<Row>) => {
     const made = batchStatement(name, textOf(sql), computed);
     const run = async (pool: pg.Pool, requests: readonly Request[]) => {
-      const decideBy = Math.min(...requests.map(({ caller }) => caller.decideBy));
+      const decideBy = Math.min(...requests.map(({ decideBy }) => decideBy));
       const rows = await runDeciding<Row & { n: number }>(pool, made(requests), decideBy);
-      return inOrder(rows, requests.length).map((found) => {
+      return orderByRequest(rows, requests.length).map((found) => {
         const row = requireRow(found, name);
         return row.late ? new OverloadedError(TOO_LATE) : row;
       });

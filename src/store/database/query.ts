@@ -45,7 +45,7 @@ export const write = <Values>(name: string) => tag<Values, number>(name, ({ rowC
 export function findEach<Request, Row extends object>(name: string, computed?: ComputedInputs<Request>) {
   return (...sql: SqlTemplate): Run<readonly Request[], (Row | null)[]> => {
     const bind = batchStatement(name, textOf(sql), computed);
-    return async (db, requests) => inOrder((await query(db, bind(requests))).rows, requests.length);
+    return async (db, requests) => orderByRequest((await query(db, bind(requests))).rows, requests.length);
   };
 }
 
@@ -58,7 +58,10 @@ export function writeEach<Request>(name: string, computed?: ComputedInputs<Reque
 }
 
 /** The rows of a batch in request order, by their column `n`; null for a request without one. */
-export function inOrder<Row extends { n: number }>(rows: readonly Row[], length: number): (Row | null)[] {
+export function orderByRequest<Row extends { n: number }>(
+  rows: readonly Row[],
+  length: number,
+): (Row | null)[] {
   const ordered: (Row | null)[] = Array.from({ length }, () => null);
   for (const row of rows) ordered[row.n - 1] = row;
   return ordered;
@@ -97,7 +100,7 @@ export async function executeLong(connection: pg.PoolClient, text: string): Prom
 }
 
 /** Connections for answers that are waited for: there a statement is without a time limit only if it says so. */
-export const TIME_LIMITED_CONNECTIONS = new WeakSet<Database>();
+export const STATEMENT_LIMITED_CONNECTIONS = new WeakSet<Database>();
 
 /** For operators: the rows of a statement; 0 is no time limit. On a pool it is its own transaction. */
 export async function queryLong<Row extends object>(
@@ -107,7 +110,7 @@ export async function queryLong<Row extends object>(
 ): Promise<Row[]> {
   if (db instanceof pg.Pool)
     return transaction(db, (connection) => queryLong<Row>(connection, asked, limitMs));
-  const most = limitMs ?? (TIME_LIMITED_CONNECTIONS.has(db) ? STATEMENT_MS : 0);
+  const most = limitMs ?? (STATEMENT_LIMITED_CONNECTIONS.has(db) ? STATEMENT_MS : 0);
   await send(db, `set local statement_timeout = ${most}`);
   const { text, values = [] } = asked;
   return (await send<Row>(db, { text, values, limitMs: most ? most + LOCK_MS : MAX_RUN_MS })).rows;

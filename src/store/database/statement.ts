@@ -22,8 +22,7 @@ const DEADLINE = 'deadline';
  * arrays as PostgreSQL's. @returns binds the statement's values; throws if one is missing
  */
 export function statement<Values = void>(name: string, text: string): (values: Values) => Query {
-  const compiled = compile(text);
-  if (name !== '') STATEMENT_NAMES.add(name);
+  const compiled = compile(name, text);
   return (given) => {
     const values = compiled.parameters.map((parameter) => valueIn(given, parameter, name));
     return { name, text: compiled.text, values };
@@ -51,7 +50,6 @@ export function batchStatement<Request>(
   batchText: string,
   computed: ComputedInputs<Request> = {},
 ): (requests: readonly Request[]) => Query {
-  if (name !== '') STATEMENT_NAMES.add(name);
   const [, list = ''] = INPUT.exec(batchText) ?? [];
   const columns = Array.from(
     list.matchAll(/(\w+) (\w+)/g),
@@ -60,7 +58,7 @@ export function batchStatement<Request>(
   const arrays = columns.map(([column, type]) => `@${column}::${type}[]`).join(', ');
   const names = columns.map(([column]) => column);
   const input = `unnest(${arrays}) with ordinality as input (${names.join(', ')}, n)`;
-  const { parameters, text } = compile(batchText.replace(INPUT, input));
+  const { parameters, text } = compile(name, batchText.replace(INPUT, input));
   const getters = parameters.map((parameter) => {
     if (list !== '' && !names.includes(parameter))
       throw new Error(`the statement ${name} has no column ${parameter}`);
@@ -73,12 +71,13 @@ export function batchStatement<Request>(
 /** Excludes casts (`::`) and PostgreSQL's operators such as `@>` or `<@`. */
 const PARAMETER = /(?<![\w<@])@([a-z]\w*)/g;
 
-/** Replaces names by numbers, in the order of their first appearance. */
-function compile(named: string): { readonly parameters: readonly string[]; readonly text: string } {
-  const found = new Set(Array.from(named.matchAll(PARAMETER), ([, name = '']) => name));
+/** Replaces parameters' names by numbers, in the order of their first appearance. */
+function compile(name: string, named: string) {
+  if (name !== '') STATEMENT_NAMES.add(name);
+  const found = new Set(Array.from(named.matchAll(PARAMETER), ([, parameter = '']) => parameter));
   found.delete(DEADLINE);
   const parameters = [...found];
   const numbered = [...parameters, DEADLINE];
-  const text = named.replaceAll(PARAMETER, (_, name: string) => `$${numbered.indexOf(name) + 1}`);
+  const text = named.replaceAll(PARAMETER, (_, parameter: string) => `$${numbered.indexOf(parameter) + 1}`);
   return { parameters, text };
 }

@@ -35,7 +35,6 @@ const CONDITIONS = {
   after: `a.at >= ${CURSOR_TIME_SQL} and (a.at > ${CURSOR_TIME_SQL} or a.ctid > ('(' || split_part(@after, '.', 2) || ')')::tid)`,
 };
 
-/** Selects events; null fields are ignored. */
 type AuditFilter = Readonly<Partial<Record<keyof typeof CONDITIONS, string | Date | null>>>;
 
 /** The SQL for reading events. @param from a query with the columns of `audit_events` @param more a further column, as text */

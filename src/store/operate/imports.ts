@@ -52,17 +52,23 @@ function importStatement(
   };
 }
 
+const digestOf = (name: string) => `sha256(convert_to(${name}, 'UTF8'))::text`;
+
 const listEnded = statement<{ tokens: boolean }>(
   'import-list-ended',
   `
-select sha256(convert_to('client_id ' || client_id, 'UTF8'))::text as digest from audit_events where kind = 'client_deleted'
- union all select jsonb_array_elements_text(detail -> 'names') from audit_events e
- where kind = 'user_deleted' or kind = 'user_updated' and (not @tokens or not exists (select from users where user_id = e.user_id))`,
+select ${digestOf(`'client_id ' || client_id`)} as digest from audit_events where kind = 'client_deleted'
+ union all select former.digest
+  from audit_events e cross join lateral jsonb_array_elements_text(detail -> 'names') former (digest) left join users u using (user_id)
+ where kind in ('user_deleted', 'user_updated') and (kind = 'user_deleted' or u.user_id is null or not @tokens
+       and former.digest is distinct from ${digestOf(`'login ' || login_key`)}
+       and former.digest is distinct from ${digestOf(`'external_id ' || external_id`)})`,
 );
 
 /**
  * Finds what the trail names as deleted, or as the former name of a user, which no import brings back; a former name of a user
- * who is there counts only without `tokens`, as another may have it. @returns true for one of such names as `login anna`
+ * who is there counts unless it was taken back, and only without `tokens`, as another may have it.
+ * @returns true for one of such names as `login anna`
  */
 export async function loadFormerNames(pool: pg.Pool, tokens: boolean) {
   const found = new Set<string>();

@@ -7,7 +7,7 @@ import { batchStatement, type Query, statement } from '../database/statement.ts'
 
 // For operators: many grants at once. There may be millions, so it may take long.
 
-/** Each given field narrows the selection; at least one is required. */
+/** Each given field narrows the selection. */
 export type GrantFilter = Partial<
   Record<'grantId' | 'userId' | 'clientId' | 'behind' | 'after', string | undefined>
 > &
@@ -56,10 +56,10 @@ const IDS_AT_ONCE = 10_000;
 /** The ids of live grants, in key order, in pages. The reader may pause: between them no connection is held. */
 export async function* findLiveGrants(pool: pg.Pool, filter: GrantFilter) {
   const rest = `and ${IS_LIVE} order by grant_id limit ${IDS_AT_ONCE}`;
-  let page: { id: string }[] = [];
+  let page: string[] = [];
   do {
-    const query = select({ ...filter, behind: page.at(-1)?.id }, 'grant_id as id', rest);
-    page = await queryLong(pool, query, 0);
+    const query = select({ ...filter, behind: page.at(-1) }, 'grant_id as id', rest);
+    page = (await queryLong<{ id: string }>(pool, query, 0)).map(({ id }) => id);
     yield page;
   } while (page.length === IDS_AT_ONCE);
 }

@@ -1,4 +1,4 @@
-import type { Effect } from '../../rules/account/role.ts';
+import type { AccessLevel } from '../../rules/account/role.ts';
 import type { Digest } from '../../secrets/digest.ts';
 import { keysetListBy } from '../common/conditions.ts';
 import { findAll, findOne, write } from '../database/query.ts';
@@ -6,7 +6,7 @@ import { findAll, findOne, write } from '../database/query.ts';
 /** A program with a token for the operators' API. */
 export interface Operator {
   readonly name: string;
-  readonly role: Effect;
+  readonly role: AccessLevel;
   readonly createdAt: Date;
   readonly expiresAt: Date;
   /** The day, as `2026-11-20`; null before the first. */

@@ -11,7 +11,7 @@ const findState = findExactlyOne<void, { readOnly: boolean }>('health-tables')`
     from (select) one left join (select from clients limit 0) ours on true`;
 
 /** @throws if the database is unreachable, lacks tables, or takes no writes */
-export async function checkTables(db: Database): Promise<void> {
+export async function checkWritable(db: Database): Promise<void> {
   if ((await findState(db)).readOnly) throw standbyError();
 }
 

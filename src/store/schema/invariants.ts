@@ -7,14 +7,15 @@ import { queryLong, send } from '../database/query.ts';
 /** Settings, then statements that each answer some checks: psql runs the same file. */
 const FILE = new URL('../../../deploy/postgresql/invariants.sql', import.meta.url);
 
-interface Broken {
-  readonly check: string;
-  /** A sentence: the invariant holds, or has these violations. */
-  readonly finding: string;
+export interface Verdict {
+  /** advice: can be improved; error: Assent can’t serve, or not safely. */
+  readonly level: 'ok' | 'advice' | 'error';
+  readonly text: string;
   /** Null if there is nothing to do. */
   readonly remedy: string | null;
-  readonly level: 'ok' | 'advice' | 'error';
 }
+
+export type Finding = Verdict & { readonly check: string };
 
 export async function loadInvariantQueries() {
   const statements = (await readFile(FILE, 'utf8')).replaceAll(/^--.*\n/gm, '').split(/;$/m);
@@ -29,23 +30,25 @@ export async function loadInvariantQueries() {
   };
 }
 
+type Answer = Omit<Finding, 'text'> & { readonly finding: string };
+
 /** Checks all rows, while servers run. @param seconds per statement: a slower one leaves its checks unread */
-export async function findBroken(pool: pg.Pool, seconds: number): Promise<Broken[]> {
+export async function findBroken(pool: pg.Pool, seconds: number): Promise<Finding[]> {
   const { settings, questions } = await loadInvariantQueries();
-  const found: Broken[] = [];
+  const found: Finding[] = [];
   for (const { checks, text } of questions) {
     const rows = await transaction(pool, async (connection) => {
       await send(connection, `set transaction read only; ${settings}`);
-      return queryLong<Broken>(connection, { name: '', text }, seconds * 1000);
-    }).catch((error: unknown) => checks.map((check) => ({ check, ...uncheckedFinding(error) })));
+      const answers = await queryLong<Answer>(connection, { name: '', text }, seconds * 1000);
+      return answers.map(({ check, level, finding, remedy }) => ({ check, level, text: finding, remedy }));
+    }).catch((error: unknown) => checks.map((check) => ({ check, ...verdictOnUnread(error) })));
     found.push(...rows.toSorted((one, other) => checks.indexOf(one.check) - checks.indexOf(other.check)));
   }
   return found;
 }
 
 /** An unread row proves nothing, so it is an error too. */
-export function uncheckedFinding(error: unknown): Omit<Broken, 'check'> {
+export function verdictOnUnread(error: unknown): Verdict {
   const remedy = 'pass a longer --patience, or check a restored backup; grant the server role its privileges';
-  const finding = `not checked: ${explainTrouble(error)}`;
-  return { finding, remedy, level: 'error' };
+  return { level: 'error', text: `not checked: ${explainTrouble(error)}`, remedy };
 }

@@ -29,9 +29,8 @@ const SERVES = /^-- Serves builds from schema version (\d+) on\.\n/;
  * @throws {MigrationError} if the database does not serve this build, or is not ours to change
  */
 export async function migrate(pool: pg.Pool, beside = false): Promise<Migration[]> {
-  const migrations = await listMigrations();
   const applied: Migration[] = [];
-  const next = () => withMigrationLock(pool, (connection) => applyNext(connection, migrations, beside));
+  const next = () => withMigrationLock(pool, (connection) => applyNext(connection, beside));
   for (let migration = await next(); migration; migration = await next()) applied.push(migration);
   await preparePartitions(pool);
   return applied;
@@ -45,7 +44,7 @@ const findTables = findAll<void, { name: string }>('')`
    order by 1 limit 3`;
 
 /** @returns the applied migration, undefined if none is left */
-async function applyNext(connection: pg.PoolClient, migrations: readonly Migration[], beside: boolean) {
+async function applyNext(connection: pg.PoolClient, beside: boolean) {
   // Names and scopes are UTF-8 (contract section 4): another encoding would fail at the first missing letter.
   const { rows } = await send<{ server_encoding: string }>(connection, 'show server_encoding');
   const encoding = rows[0]?.server_encoding;
@@ -60,7 +59,7 @@ async function applyNext(connection: pg.PoolClient, migrations: readonly Migrati
       `${text}, but those of another program, such as ${some}: ${remedy} to create Assent's beside them`,
     );
   }
-  const next = migrations[version];
+  const next = (await listMigrations())[version];
   if (next !== undefined) await apply(connection, next);
   return next;
 }

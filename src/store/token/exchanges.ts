@@ -3,7 +3,6 @@ import type { Digest } from '../../secrets/digest.ts';
 import {
   CALLER_FROM_COLUMNS,
   CALLER_INPUT_COLUMNS,
-  CALLER_INPUT_VALUES,
   EVENT_GRANT,
   insertEventsSql,
 } from '../common/auditEvents.ts';
@@ -18,7 +17,7 @@ import {
 import { batchedDecidingStatement, momentOf } from '../database/deadline.ts';
 import { visibleAsciiOrEmpty } from '../database/query.ts';
 
-export interface ExchangeRequest {
+export interface ExchangeRequest extends Caller {
   /** Null for a code that this server can't have issued: it is judged the same way, the client first. */
   readonly grantId: string | null;
   readonly codeHash: Digest;
@@ -30,12 +29,11 @@ export interface ExchangeRequest {
   readonly challenge: string | null;
   /** SHA-256 of the token to issue. */
   readonly tokenHash: Digest;
-  readonly caller: Caller;
 }
 
 /**
  * The checks of a token request in the contract's order (4.2, 7.2). The first that holds gives the verdict, and a request that
- * passes all gets its token. `r` is the request; `c`, `s`, `g`, `u` are rows of client, secret, grant, user. `REFUSALS` answers.
+ * passes all gets its token. `r` is the request; `c`, `s`, `g`, `u` are rows of client, secret, grant, user.
  */
 const CHECKS = [
   [IS_UNKNOWN_OR_BLOCKED, 'client_unknown_or_blocked'],
@@ -83,7 +81,6 @@ export const exchangeCode = batchedDecidingStatement<ExchangeResult, ExchangeReq
   {
     client_id: ({ clientId }) => visibleAsciiOrEmpty(clientId),
     redirect_uri: ({ redirectUri }) => visibleAsciiOrEmpty(redirectUri),
-    ...CALLER_INPUT_VALUES,
   },
 )`
 with requests as materialized (

@@ -67,7 +67,7 @@ interface IntrospectionRequest {
 }
 
 /** An issued token, neither replaced nor revoked. The caller checks its expiry. */
-export interface IssuedToken
+interface IssuedToken
   extends Pick<Grant, 'grantId' | 'scope' | 'clientId' | 'instanceName' | 'userId' | 'now'>,
     Pick<User, 'login' | 'externalId'> {
   readonly tokenIssuedAt: Date;
@@ -135,13 +135,11 @@ export const findToken = batched(
 // Tokens of an earlier service (`assent grant import`) name no grant, so that a table has it. Only tokens without our form are
 // looked up. The grant's own `token_hash` decides, as for ours: after a new authorization it is another one.
 
-const findImported = findOneBatched<Digest, { readonly grantId: string }>('imported-token-find', {
-  token_hash: (hash) => hash,
-})`
+const findImported = findOneBatched<{ tokenHash: Digest }, { grantId: string }>('imported-token-find')`
   select n::int as n, grant_id as "grantId" from @input(token_hash bytea) join imported_tokens using (token_hash)`;
 
 /** An access token's digest, and the grant that it names or was imported with; null for neither. */
 export async function locateToken(pool: pg.Pool, accessToken: string) {
   const { grantId, hash } = parseToken('token', accessToken);
-  return { grantId: grantId ?? (await findImported(pool, hash))?.grantId ?? null, hash };
+  return { grantId: grantId ?? (await findImported(pool, { tokenHash: hash }))?.grantId ?? null, hash };
 }

@@ -5,7 +5,6 @@ import { emit } from '../../signals/events.ts';
 import {
   CALLER_FROM_PARAMETERS,
   CALLER_INPUT_COLUMNS,
-  CALLER_INPUT_VALUES,
   EVENT_GRANT,
   insertEventsSql,
 } from '../common/auditEvents.ts';
@@ -87,7 +86,7 @@ export async function revokeGrantsOfUser(db: Database, asked: AllOfUser): Promis
 }
 
 /** A revocation request about a token (RFC 7009). */
-interface TokenRevocation {
+interface TokenRevocation extends Caller {
   /** Null for a token that this server can't have issued. */
   readonly grantId: string | null;
   readonly tokenHash: Digest;
@@ -95,7 +94,6 @@ interface TokenRevocation {
   readonly clientId: string | null;
   /** SHA-256 of the client secret; null if none was sent. */
   readonly secretHash: Digest | null;
-  readonly caller: Caller;
 }
 
 const byToken = batchedDecidingStatement<
@@ -103,7 +101,6 @@ const byToken = batchedDecidingStatement<
   TokenRevocation
 >('grant-revoke-by-token', ({ grantId }) => grantId, {
   client_id: ({ clientId }) => clientId && visibleAsciiOrEmpty(clientId),
-  ...CALLER_INPUT_VALUES,
 })`${revocation({
   kind: 'revoked_by_application',
   tables: `requests as materialized (

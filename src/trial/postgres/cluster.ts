@@ -4,7 +4,7 @@ import { chownSync, cpSync, existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { type ClusterFolder, ROOTS_LIBRARY, type RunAs } from './clusterFolder.ts';
+import { type ClusterFolder, ROOT_DATA_FOLDER, type RunAs } from './clusterFolder.ts';
 import { makeFolder } from './readOrMake.ts';
 
 /** PostgreSQL's programs: `folder` holds `bin`, `lib` and `share`; `version` starts with PostgreSQL's major version. */
@@ -25,7 +25,7 @@ export function findBinaries() {
 export async function makeBinariesAccessible(binaries: Binaries, runAs: RunAs): Promise<Binaries> {
   if (runAs.uid === undefined) return binaries;
   const { folder, version } = binaries;
-  const copy = path.join(ROOTS_LIBRARY, `postgres-${version}`);
+  const copy = path.join(ROOT_DATA_FOLDER, `postgres-${version}`);
   await makeFolder(copy, (draft) => {
     cpSync(folder, draft, { recursive: true, verbatimSymlinks: true });
     execFileSync('chmod', ['-R', 'a+rX', draft]); // our checkout or umask may be root-only
@@ -53,8 +53,7 @@ function linkLibraries(home: string): void {
   execFileSync(process.execPath, [path.join('scripts', 'hydrate-symlinks.js')], { cwd: home });
 }
 
-export interface Cluster {
-  readonly location: ClusterFolder;
+export interface Cluster extends ClusterFolder {
   readonly binaries: Binaries;
   readonly log: (line: string) => void;
   /** Aborted when the process leaves, even while joining. */
@@ -70,29 +69,29 @@ const INITDB_OPTIONS = '-A trust -E UTF8 --locale=C --no-sync --no-instructions'
 
 /** Creates a missing cluster. @throws {Error}, also if another major version made it */
 export async function createCluster(cluster: Cluster): Promise<void> {
-  const { location, binaries } = cluster;
-  await makeFolder(location.cluster, async (draft) => {
-    if (location.runAs.uid !== undefined) chownSync(draft, location.runAs.uid, location.runAs.gid);
+  const { folder, runAs, binaries } = cluster;
+  await makeFolder(folder, async (draft) => {
+    if (runAs.uid !== undefined) chownSync(draft, runAs.uid, runAs.gid);
     await initdb(draft, cluster);
   });
-  const made = readFileSync(path.join(location.cluster, 'PG_VERSION'), 'utf8').trim();
+  const made = readFileSync(path.join(folder, 'PG_VERSION'), 'utf8').trim();
   const [installed] = binaries.version.split('.');
   if (made === installed) return;
   throw new Error(
-    `${location.cluster} was created by PostgreSQL ${made} and PostgreSQL ${installed} is installed: set DATA_DIR to another folder`,
+    `${folder} was created by PostgreSQL ${made} and PostgreSQL ${installed} is installed: set DATA_DIR to another folder`,
   );
 }
 
 /** In its own process group, like PostgreSQL: only `cancelled` ends it, so that no end of its own looks like a fault. */
-async function initdb(folder: string, { location, binaries, cancelled }: Cluster): Promise<void> {
+async function initdb(draft: string, { folder, runAs, binaries, cancelled }: Cluster): Promise<void> {
   const program = path.join(binaries.folder, 'bin', 'initdb');
-  const given = ['-D', folder, '-U', DATABASE_USER, ...INITDB_OPTIONS];
-  const options = { ...location.runAs, cwd: '/', env: CLEAN_ENVIRONMENT, detached: true };
+  const given = ['-D', draft, '-U', DATABASE_USER, ...INITDB_OPTIONS];
+  const options = { ...runAs, cwd: '/', env: CLEAN_ENVIRONMENT, detached: true };
   const running = spawn(program, given, { ...options, stdio: ['ignore', 'ignore', 'pipe'] });
   // Not the option `signal`: it rejects before the end of initdb, which would still write into the folder.
   cancelled.addEventListener('abort', () => running.kill(), { once: true });
   const [[exitCode], said] = await Promise.all([once(running, 'close'), text(running.stderr)]);
   if (exitCode === 0) return;
   const reason = said.trim().replaceAll('\n', ' / ');
-  throw new Error(`PostgreSQL cannot create its data in ${location.cluster}: ${reason}`);
+  throw new Error(`PostgreSQL cannot create its data in ${folder}: ${reason}`);
 }

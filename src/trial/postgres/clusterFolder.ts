@@ -5,7 +5,7 @@ import path from 'node:path';
 import { hasErrnoCode, readOrMake } from './readOrMake.ts';
 
 /** Root's data: PostgreSQL refuses to run as root, and its user may be unable to enter DATA_DIR. */
-export const ROOTS_LIBRARY = '/var/lib/assent';
+export const ROOT_DATA_FOLDER = '/var/lib/assent';
 
 /** Users that run PostgreSQL for root, best first; `_postgres` is macOS's name. No user is ever created. */
 const UNPRIVILEGED = ['postgres', '_postgres', 'nobody'];
@@ -15,29 +15,29 @@ export type RunAs = { uid: number; gid: number } | Record<string, never>;
 
 /** The data of one DATA_DIR, the user that runs PostgreSQL on them, and its log. */
 export interface ClusterFolder {
-  readonly cluster: string;
+  readonly folder: string;
   readonly runAs: RunAs;
   readonly logFile: string;
 }
 
 /**
- * The location for a `dataDir`, the same in every process: inside it, or for root in {@link ROOTS_LIBRARY}.
+ * The location for a `dataDir`, the same in every process: inside it, or for root in {@link ROOT_DATA_FOLDER}.
  * @throws {Error} if this user can't run PostgreSQL or write its data, or they belong to another kind of user
  */
 export function findClusterFolder(dataDir: string): ClusterFolder {
   makeWritable(dataDir, 0o700, 'set DATA_DIR to a folder that can be written, or DATABASE_URL');
   // One spelling for all: processes recognize a running PostgreSQL by the folder on its command line.
-  const folder = realpathSync(dataDir);
-  const ordinary = path.join(folder, 'postgres');
-  const pointer = path.join(folder, 'postgres.location');
-  const logFile = path.join(folder, 'postgres.log');
+  const home = realpathSync(dataDir);
+  const ordinary = path.join(home, 'postgres');
+  const pointer = path.join(home, 'postgres.location');
+  const logFile = path.join(home, 'postgres.log');
   if (process.getuid?.() !== 0) {
     requirePasswdEntry();
-    refuse(pointer, folder, 'was first used by root');
-    return { cluster: ordinary, runAs: {}, logFile };
+    refuse(pointer, home, 'was first used by root');
+    return { folder: ordinary, runAs: {}, logFile };
   }
-  refuse(ordinary, folder, 'was first used by an ordinary user');
-  return { cluster: rootsCluster(pointer), runAs: unprivilegedUser(), logFile };
+  refuse(ordinary, home, 'was first used by an ordinary user');
+  return { folder: rootsFolder(pointer), runAs: unprivilegedUser(), logFile };
 }
 
 /** Makes a missing folder. All files of trial mode are in such folders, so none fails later. */
@@ -79,10 +79,12 @@ function unprivilegedUser(): RunAs {
   throw new Error(message);
 }
 
-function rootsCluster(pointer: string): string {
-  makeWritable(ROOTS_LIBRARY, 0o755, 'run as an ordinary user, or set DATABASE_URL');
-  chmodSync(ROOTS_LIBRARY, 0o755); // a strict umask must not exclude the unprivileged user
-  const cluster = readOrMake(pointer, () => path.join(ROOTS_LIBRARY, randomBytes(6).toString('hex'))).trim();
-  if (path.dirname(cluster) === ROOTS_LIBRARY) return cluster;
-  throw new Error(`${pointer} must name a folder in ${ROOTS_LIBRARY}, but has "${cluster}"`);
+function rootsFolder(pointer: string): string {
+  makeWritable(ROOT_DATA_FOLDER, 0o755, 'run as an ordinary user, or set DATABASE_URL');
+  chmodSync(ROOT_DATA_FOLDER, 0o755); // a strict umask must not exclude the unprivileged user
+  const folder = readOrMake(pointer, () =>
+    path.join(ROOT_DATA_FOLDER, randomBytes(6).toString('hex')),
+  ).trim();
+  if (path.dirname(folder) === ROOT_DATA_FOLDER) return folder;
+  throw new Error(`${pointer} must name a folder in ${ROOT_DATA_FOLDER}, but has "${folder}"`);
 }

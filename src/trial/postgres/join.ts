@@ -28,7 +28,7 @@ const members = new Set<{ readonly cluster: Cluster; leave(): Promise<boolean> }
 // An immediate exit stops PostgreSQL even under other processes: it must leave none running.
 process.on('exit', () => {
   for (const { cluster } of members) {
-    const folder = cluster.location.cluster;
+    const { folder } = cluster;
     interruptPostmaster(startedPid(cluster) ?? readPostmaster(folder)?.pid, folder);
   }
 });
@@ -40,18 +40,19 @@ process.on('exit', () => {
  */
 export async function joinEmbeddedPostgres(dataDir: string, log: Cluster['log'] = () => {}) {
   const installed = findBinaries(); // first: without them the disk stays untouched
-  const location = findClusterFolder(dataDir);
-  const binaries = await makeBinariesAccessible(installed, location.runAs);
+  const place = findClusterFolder(dataDir);
+  const { folder, runAs, logFile } = place;
+  const binaries = await makeBinariesAccessible(installed, runAs);
   const cancel = new AbortController();
-  const cluster: Cluster = { location, binaries, log, cancelled: cancel.signal };
+  const cluster: Cluster = { ...place, binaries, log, cancelled: cancel.signal };
   const joining = createCluster(cluster).then(() => openSession(cluster));
   const leave = lazy(async () => {
     cancel.abort();
     const session = await joining.catch(() => undefined);
     const isLast = session && (await closeSession(session));
     // Without a connection other users of PostgreSQL are unknown, so only this process's own is stopped.
-    const mine = isLast ? readPostmaster(location.cluster)?.pid : startedPid(cluster);
-    const stopped = isLast !== false && (await stopPostmaster(mine, location.cluster));
+    const mine = isLast ? readPostmaster(folder)?.pid : startedPid(cluster);
+    const stopped = isLast !== false && (await stopPostmaster(mine, folder));
     session?.client.end().catch(() => {});
     members.delete(member);
     return stopped;
@@ -60,7 +61,7 @@ export async function joinEmbeddedPostgres(dataDir: string, log: Cluster['log'] 
   members.add(member);
   try {
     const { connection, client } = await joining;
-    const remedy = `stop Assent and start it again. ${location.logFile} has the cause`;
+    const remedy = `stop Assent and start it again. ${logFile} has the cause`;
     client.once('end', () => {
       if (!cancel.signal.aborted) log(`the connection to the embedded PostgreSQL broke: ${remedy}`);
     });
@@ -97,23 +98,22 @@ type ClusterSession = NonNullable<Awaited<ReturnType<typeof trySession>>>;
  * @throws {Error} if it doesn't answer within {@link START_DEADLINE_MS}, or joining is cancelled
  */
 async function openSession(cluster: Cluster): Promise<ClusterSession> {
-  const { location, log, cancelled } = cluster;
-  const crashed = readPostmaster(location.cluster) !== undefined;
+  const { folder, logFile, log, cancelled } = cluster;
+  const crashed = readPostmaster(folder) !== undefined;
   let nextStart = Date.now() + (crashed ? Math.random() * MAX_HESITATION_MS : 0);
   let starts = 0;
   for (const deadline = Date.now() + START_DEADLINE_MS; Date.now() < deadline; await sleep(POLL_MS)) {
-    const session = await trySession(location.cluster);
+    const session = await trySession(folder);
     if (session) return session;
     if (cancelled.aborted) throw new Error('the start of PostgreSQL was cancelled');
-    const other = readPostmaster(location.cluster);
-    if (Date.now() < nextStart || startedPid(cluster) || isPostmaster(other?.pid, location.cluster)) continue;
+    const other = readPostmaster(folder);
+    if (Date.now() < nextStart || startedPid(cluster) || isPostmaster(other?.pid, folder)) continue;
     // Only after PostgreSQL itself refused, since a killed process lingers for a moment.
-    if (starts > 0 && removeRecycledLocks(location.cluster))
+    if (starts > 0 && removeRecycledLocks(folder))
       log('removed the stale lock files of an earlier PostgreSQL');
     startPostmaster(cluster).once('error', (error) => log(`PostgreSQL cannot be run: ${error.message}`));
     nextStart = Date.now() + FIRST_PAUSE_MS * 2 ** starts++;
   }
-  const { logFile } = location;
   const lines = existsSync(logFile) ? readFileSync(logFile, 'utf8').trim().split('\n') : [];
   const end = lines.slice(-3).join(' / ') || '(empty)';
   throw new Error(`PostgreSQL does not start, see ${logFile}, which ends: ${end}`);

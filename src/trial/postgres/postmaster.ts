@@ -15,16 +15,13 @@ const PID_FILE = 'postmaster.pid';
 
 /** Starts PostgreSQL without TCP, in its own process group: a terminal's Ctrl-C must not end it before the last response. */
 export function startPostmaster(cluster: Cluster): ChildProcess {
-  const { location, binaries } = cluster;
-  makeSocketFolder(location);
-  const socket = [
-    `--unix_socket_directories=${socketFolder(location.cluster)}`,
-    '--unix_socket_permissions=0700',
-  ];
-  const options = ['-D', location.cluster, '--listen_addresses=', `--port=${SOCKET_NUMBER}`, ...socket];
-  const log = fs.openSync(location.logFile, 'a', 0o600);
+  const { folder, runAs, binaries } = cluster;
+  makeSocketFolder(cluster);
+  const socket = [`--unix_socket_directories=${socketFolder(folder)}`, '--unix_socket_permissions=0700'];
+  const options = ['-D', folder, '--listen_addresses=', `--port=${SOCKET_NUMBER}`, ...socket];
+  const log = fs.openSync(cluster.logFile, 'a', 0o600);
   const child = spawn(path.join(binaries.folder, 'bin', 'postgres'), options, {
-    ...location.runAs,
+    ...runAs,
     cwd: '/',
     env: CLEAN_ENVIRONMENT,
     detached: true,
@@ -121,7 +118,7 @@ export function socketFolder(cluster: string): string {
 }
 
 /** Makes the socket's folder, open only to PostgreSQL's user and root. @throws {Error} for another user's */
-function makeSocketFolder({ cluster, runAs }: ClusterFolder): void {
+function makeSocketFolder({ folder: cluster, runAs }: ClusterFolder): void {
   const folder = socketFolder(cluster);
   fs.mkdirSync(folder, { mode: 0o700, recursive: true });
   const entry = fs.lstatSync(folder, { throwIfNoEntry: false });

@@ -246,6 +246,6 @@ export function approvalOf(
     maxInstances: 100,
     confirmsPayments: false,
     proof: null,
-    caller: CALLER,
+    ...CALLER,
   };
 }

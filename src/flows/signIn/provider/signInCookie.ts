@@ -6,9 +6,9 @@ import { refused } from './user.ts';
 
 // The secrets of each sign-in travel in a signed cookie of its own; nothing is stored before the user is known.
 
-/** A sign-in that began in this browser, as in its cookie. */
-interface BegunSignIn {
-  readonly state: string;
+/** A sign-in that began in this browser and whose code has not come yet, as in its cookie. */
+export interface PendingSignIn extends Readonly<Record<'state' | 'nonce' | 'verifier', string>> {
+  readonly stage: 'pending';
   readonly at: number;
   /** The canonical query of the request to continue; null for the account page. */
   readonly query: string | null;
@@ -16,17 +16,8 @@ interface BegunSignIn {
   readonly decision: string | null;
 }
 
-/** Its code has not come yet. */
-export interface PendingSignIn extends BegunSignIn {
-  readonly stage: 'pending';
-  readonly nonce: string;
-  readonly verifier: string;
-}
-
 /** Its code came: it only leads back to its request. */
-interface UsedSignIn extends BegunSignIn {
-  readonly stage: 'used';
-}
+type UsedSignIn = Omit<PendingSignIn, 'stage' | 'nonce' | 'verifier'> & { readonly stage: 'used' };
 
 /** Without a stage in an earlier build's cookie, which counts as pending: the provider refuses a used code. */
 export type ProviderSignIn = PendingSignIn | UsedSignIn;

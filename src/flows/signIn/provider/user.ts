@@ -19,7 +19,7 @@ import { knownDevice, newDeviceCookie } from '../device.ts';
 import { openSession, type SentCookies } from '../session.ts';
 
 /** The user with this `sub`, by the provider's present name, but never one of the same login: logins are not the provider's. */
-export async function findOrCreateUser(
+async function findOrCreateUser(
   context: Context,
   provider: Provider,
   answer: ProviderClaims,

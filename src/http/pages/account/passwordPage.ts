@@ -6,17 +6,12 @@ import { type Page, paymentPasswordUsername } from '../page.ts';
 import { showPage } from '../views.ts';
 import { type AccountPageHead, accountPageHead } from './accountPages.ts';
 
-type Which = 'password' | 'payment-password';
-
 type PasswordForm = NonNullable<Awaited<ReturnType<typeof findPasswordForm>>>;
 
-interface Fields extends AccountPageHead {
-  readonly which: Which;
+interface Fields extends AccountPageHead, PasswordForm {
+  readonly path: string;
   /** Password managers keep the changed password under this name. */
   readonly keptAs: string;
-  /** The password to type: `password` also if there is no payment password yet. */
-  readonly asked: Which;
-  readonly formToken: string;
   readonly error: string | null;
   readonly wrong: 'old' | 'new';
 }
@@ -27,17 +22,15 @@ export const PASSWORD_PAGE: Page<Fields> = { name: 'password', asksForPassword: 
 export function showPasswordPage(
   reply: FastifyReply,
   path: string,
-  which: Which,
   session: Session,
   form: PasswordForm,
 ): FastifyReply {
   const failed = formErrorFor(reply, path, path);
   return showPage(reply, PASSWORD_PAGE, {
     ...accountPageHead(session, reply),
-    which,
-    keptAs: which === 'payment-password' ? paymentPasswordUsername(session.user) : session.user.login,
-    asked: form.currentKind === 'password' ? 'password' : 'payment-password',
-    formToken: form.formToken,
+    ...form,
+    path,
+    keptAs: form.kind === 'password' ? session.user.login : paymentPasswordUsername(session.user),
     error: failed?.error ?? null,
     wrong: failed?.isOfNewPassword ? 'new' : 'old',
   });

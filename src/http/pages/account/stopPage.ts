@@ -15,7 +15,10 @@ export const STOP_PAGE: Page<Fields> = { name: 'stop' };
 export const STOP_PATH = '/oauth/account/stop';
 
 /** Asks before every application is disconnected. */
-export async function showStop(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+export async function showStopEverything(
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   const session = await sessionOf(request);
   if (session === null) return redirectToSignIn(reply);
   const undone = noteOn(reply, STOP_PATH, session.user);

@@ -11,7 +11,7 @@ import { ACCOUNT_PAGE_PARAMETERS, showAccount } from '../../pages/account/accoun
 import { addAccountForm } from '../../pages/account/accountPages.ts';
 import { showHistory } from '../../pages/account/historyPage.ts';
 import { SECURITY_PATH } from '../../pages/account/securityPage.ts';
-import { STOP_PATH, showStop } from '../../pages/account/stopPage.ts';
+import { STOP_PATH, showStopEverything } from '../../pages/account/stopPage.ts';
 import { refuseDecision } from '../../pages/formErrors.ts';
 
 /** A user's connected applications, their disconnection, the history, and its warnings. */
@@ -19,13 +19,13 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
   app.get('/', async (_request, reply) => seeOther(reply));
   app.get(ACCOUNT_PATH, showAccount);
   app.get('/oauth/account/history', showHistory);
-  app.get(STOP_PATH, showStop);
+  app.get(STOP_PATH, showStopEverything);
 
   for (const action of ['disconnect', 'disconnect-all'] as const) {
     addAccountForm(app, `/oauth/account/${action}`, async (form, session, reply) => {
       const id = form.get(action === 'disconnect' ? 'grant_id' : 'client_id') ?? '';
       const sent = { action, id, formToken: form.get('form_token') };
-      const { outcome } = await disconnect(context, session, sent, callerOf(reply.request));
+      const outcome = await disconnect(context, session, sent, callerOf(reply.request));
       if (outcome === 'too_many') refuseDecision(reply, ACCOUNT_PATH);
       else rememberOutcome(reply, outcome, ACCOUNT_PATH, { typed: [form.get('what') ?? ''] });
       return withQuery(ACCOUNT_PATH, form.only(ACCOUNT_PAGE_PARAMETERS));
@@ -39,10 +39,9 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
     return form.get('page') === 'security' ? SECURITY_PATH : ACCOUNT_PATH;
   });
 
-  // Disconnects every application and signs out every other browser.
   addAccountForm(app, STOP_PATH, async (form, session, reply) => {
     const { request } = reply;
-    const { outcome } = await stopEverything(context, session, form.get('form_token'), callerOf(request));
+    const outcome = await stopEverything(context, session, form.get('form_token'), callerOf(request));
     if (outcome === 'stale') rememberOutcome(reply, outcome, STOP_PATH);
     if (outcome === 'too_many') refuseDecision(reply, STOP_PATH, 'not_stopped');
     if (outcome !== 'pressed') return STOP_PATH;

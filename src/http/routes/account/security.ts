@@ -1,7 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { changePassword, findPasswordForm } from '../../../flows/account/changePassword.ts';
 import { endSession } from '../../../flows/account/userSessions.ts';
+import { takesPassword } from '../../../flows/authorize/confirmPayment.ts';
 import type { Context } from '../../../flows/common/context.ts';
+import type { PasswordKind } from '../../../flows/signIn/device.ts';
 import { callerOf } from '../../../listener/caller.ts';
 import { readCookie, setCookie } from '../../browser/cookies.ts';
 import { sessionOf } from '../../browser/forms.ts';
@@ -17,28 +19,26 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
   app.get(SECURITY_PATH, showSecurity);
   // The provider keeps the password, and with an `acr` confirms payments.
   if (context.provider === null) passwordRoutes(app, context, 'password');
-  if (context.provider?.paymentAcr == null) passwordRoutes(app, context, 'payment-password');
+  if (takesPassword(context)) passwordRoutes(app, context, 'payment password');
 
-  // Ends one session or, without an id, all others.
   addAccountForm(app, '/oauth/account/sessions/end', async (form, session, reply) => {
     const sent = { sessionId: form.get('session_id') ?? null, formToken: form.get('form_token') };
-    const { outcome } = await endSession(context, session, sent, callerOf(reply.request));
+    const outcome = await endSession(context, session, sent, callerOf(reply.request));
     rememberOutcome(reply, outcome, SECURITY_PATH);
     return SECURITY_PATH;
   });
 }
 
-function passwordRoutes(app: FastifyInstance, context: Context, which: 'password' | 'payment-password') {
-  const path = `/oauth/account/${which}`;
-  const isPayment = which === 'payment-password';
-  const kind = isPayment ? ('payment password' as const) : ('password' as const);
+function passwordRoutes(app: FastifyInstance, context: Context, kind: PasswordKind) {
+  const path = `/oauth/account/${kind.replace(' ', '-')}`;
+  const isPayment = kind === 'payment password';
   const cookie = isPayment ? 'paymentDevice' : 'device';
 
   app.get(path, async (request, reply) => {
     const session = await sessionOf(request);
     const form = session && (await findPasswordForm(context, session, kind));
     if (session === null || form === null) return seeOther(reply);
-    return showPasswordPage(reply, path, which, session, form);
+    return showPasswordPage(reply, path, session, form);
   });
 
   addAccountForm(app, path, async (form, session, reply) => {

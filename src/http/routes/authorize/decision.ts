@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { loadWithSession } from '../../../flows/authorize/authorize.ts';
+import { loadPending } from '../../../flows/authorize/authorize.ts';
 import { confirmPayment, confirmStep, takesPassword } from '../../../flows/authorize/confirmPayment.ts';
 import { type DecisionOutcome, decide, findReceipt } from '../../../flows/authorize/decide.ts';
 import { type Choice, limitsToLower } from '../../../flows/authorize/decisionForms.ts';
@@ -98,9 +98,8 @@ async function receiveReceipt(request: FastifyRequest, reply: FastifyReply): Pro
 async function receiveDecision(request: FastifyRequest) {
   const query = queryParameters(request);
   const cookie = readCookie(request, 'session');
-  const { authorizationRequest, session } = await loadWithSession(request.server.context, query, cookie);
-  const pending = session && { authorizationRequest, session };
-  return { authorizationRequest, pending, decision: query.find('decision') };
+  const loaded = await loadPending(request.server.context, query, cookie);
+  return { ...loaded, decision: query.find('decision') };
 }
 
 /** What the request's page says of an answer without effect. That of one that is full needs no more. */

@@ -45,7 +45,7 @@ async function receiveSignOut(request: FastifyRequest, reply: FastifyReply): Pro
   const { form, session } = await receiveForm(request);
   // Before the request is checked: signing out must work even if the request can't continue.
   const outcome =
-    session && (await endOwnSession(context, session, form.get('form_token'), callerOf(request))).outcome;
+    session && (await endOwnSession(context, session, form.get('form_token'), callerOf(request)));
   if (outcome === 'signed_out') {
     clearCookie(reply, 'session');
     forgetKeptLanguage(reply);
