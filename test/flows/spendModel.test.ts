@@ -85,7 +85,7 @@ class Budget {
       most: decimal(MOST),
       largest: null,
       endsAt: null,
-      caller: CALLER,
+      decideBy: CALLER.decideBy,
     });
   }
 

@@ -35,7 +35,7 @@ export async function spend(
     const result = await reservePayment(context.db, {
       ...reservationOf(payment, token, right),
       tokenHash: hash,
-      caller,
+      decideBy: caller.decideBy,
     });
     const { verdict, isNew } = result;
     if (verdict === 'changed') continue;

@@ -4,7 +4,7 @@ import { SPENDING_LOCK } from '../common/spendingLock.ts';
 import { batchedDecidingStatement, decidingStatement, momentOf } from '../database/deadline.ts';
 
 /** A payment that a resource server wants to make, with the limit that its right has in `scope`. */
-export interface Reservation {
+export interface Reservation extends Pick<Caller, 'decideBy'> {
   readonly grantId: string;
   readonly tokenHash: Digest;
   /** The scope from which the rest was read: another one is judged anew. */
@@ -21,7 +21,6 @@ export interface Reservation {
   readonly most: string;
   readonly largest: string | null;
   readonly endsAt: Date | null;
-  readonly caller: Caller;
 }
 
 /** The first that holds gives the verdict. `r` is the request, `g` its locked grant, `p` and `s` the states of payment and budget. */
