@@ -1,10 +1,11 @@
 import { grantState, isLive } from '../../rules/account/grantState.ts';
 import { OAuthError } from '../../rules/common/error.ts';
-import { tokenLifetimeFrom } from '../../rules/common/lifetimes.ts';
+import { type TokenLifetime, tokenLifetimeFrom } from '../../rules/common/lifetimes.ts';
 import { parseAuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import type { Client } from '../../rules/request/client.ts';
 import type { Parameters } from '../../rules/request/parameters.ts';
-import { grantedRights, type Right } from '../../rules/scope/scope.ts';
+import { refuseWrongDays } from '../../rules/request/scopeRules.ts';
+import { grantedRights, hasSpendingRight, type Right } from '../../rules/scope/scope.ts';
 import { sha256 } from '../../secrets/digest.ts';
 import { findClient } from '../../store/common/clients.ts';
 import { findInstance, type Grant } from '../../store/common/grants.ts';
@@ -37,15 +38,12 @@ export interface ConsentStep extends RequestedAccess {
 }
 
 /** The access that a page asks the user to allow (contract 1.2), and what the user has allowed its application so far. */
-export interface RequestedAccess extends Checked {
+export interface RequestedAccess extends Checked, TokenLifetime {
   readonly user: Pick<Session['user'], 'name' | 'login' | 'hasPaymentPassword'>;
   /** False for the maximum of live instances. */
   readonly mayHold: boolean;
   /** Of the grant; 0 for none. */
   readonly revision: number;
-  /** Of a token that is issued now; a begun day counts as one left. */
-  readonly expiresAt: Date;
-  readonly daysLeft: number;
   /** The live authorization that Allow replaces; null for none. */
   readonly earlier:
     | (Pick<Grant, 'confirmedAt' | 'lastUsedOn'> & { readonly rights: readonly Right[] })
@@ -69,6 +67,8 @@ export async function authorize(
 ): Promise<Step> {
   const { authorizationRequest, session } = await loadWithSession(context, parameters, cookies.session);
   if (session === null) return signInStep(context, authorizationRequest, cookies.preLogin);
+  const { client, rights } = authorizationRequest;
+  noteClient(client, () => refuseWrongDays(rights, session.now));
   const pending = { authorizationRequest, session };
   const access = await loadRequestedAccess(context, pending);
   if (!access.mayHold) return { step: 'full', authorizationRequest };
@@ -98,8 +98,13 @@ export async function loadWithSession(context: Context, parameters: Parameters, 
 }
 
 function parseRequest(context: Context, parameters: Parameters, client: Client | null) {
+  return noteClient(client, () => parseAuthorizationRequest(parameters, client, context));
+}
+
+/** Notes the application on a refusal by `check`. */
+function noteClient<Result>(client: Client | null, check: () => Result): Result {
   try {
-    return parseAuthorizationRequest(parameters, client, context);
+    return check();
   } catch (error) {
     throw error instanceof OAuthError && client !== null ? error.ofClient(client) : error;
   }
@@ -115,6 +120,7 @@ export async function loadRequestedAccess(
   const instance = { grantId: grantIdOf(pending), userId, clientId, maxInstances: context.maxInstances };
   const { grant, mayHold, firstSeen, others } = await findInstance(context.db, instance);
   const earlier = grant !== null && isLive(grantState(grant, grant.now)) ? grant : null;
+  const openRights = (scope: string) => grantedRights({ clientId, scope }, context.currency, session.now);
   return {
     authorizationRequest,
     user: { name, login, hasPaymentPassword },
@@ -124,9 +130,9 @@ export async function loadRequestedAccess(
     earlier: earlier && {
       confirmedAt: earlier.confirmedAt,
       lastUsedOn: earlier.lastUsedOn,
-      rights: grantedRights(earlier, context.currency),
+      rights: grantedRights(earlier, context.currency, session.now),
     },
-    others: others?.map((scope) => grantedRights({ clientId, scope }, context.currency)) ?? null,
+    others: others?.map(openRights).filter(hasSpendingRight) ?? null,
     firstSeen,
     signOutToken: signOutToken(context, session),
   };

@@ -10,7 +10,7 @@ import { granted, type PendingAuthorization, verifyDecision } from './decisionFo
 /** The page that asks for the payment password or leads to the provider: the access as decided, and the decision itself. */
 export type ConfirmStep = RequestedAccess & {
   readonly step: 'confirm';
-  /** The rights, with the sums that the user lowered. */
+  /** The rights, with the limits that the user lowered. */
   readonly granted: readonly Right[];
   readonly decision: string;
 };
@@ -25,7 +25,7 @@ export async function confirmStep(
   if (decision === undefined || pressed === null || !needsConfirmation(context, pending)) return null;
   const access = await loadRequestedAccess(context, pending);
   if (access.revision !== pressed.revision) return null;
-  const { rights } = granted(pending.authorizationRequest, pressed.sums);
+  const { rights } = granted(pending.authorizationRequest, pressed.lowered);
   return { step: 'confirm', ...access, granted: rights, decision };
 }
 

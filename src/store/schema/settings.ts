@@ -3,9 +3,9 @@ import { findAll } from '../database/query.ts';
 
 /**
  * What all servers and commands of a database have in common. `currency` (ISO 4217) stays, because stored limits are sums without
- * one. `catalogue` (a digest) and `default_limit` (`DAYS,SUM`) are those of the server that started last.
+ * one. `catalogue` (a digest), `default_limit` (`DAYS,SUM`) and `limits` (`each,until`) are those of the server that started last.
  */
-export type SharedSettings = Readonly<Record<'currency' | 'catalogue' | 'default_limit', string>>;
+export type SharedSettings = Readonly<Record<'currency' | 'catalogue' | 'default_limit' | 'limits', string>>;
 
 const find = findAll<void, { name: string; value: string }>('settings-find')`
   select name, value from settings`;
