@@ -38,6 +38,9 @@ export function grantIdOf({ authorizationRequest, session }: PendingAuthorizatio
   return deriveGrantId(session.user.userId, client.clientId, instanceName);
 }
 
+/** Of more limits only the sums can be lowered: a decision is part of an address. */
+const MAX_LOWERED_WHOLLY = 100;
+
 /** The limits that this request's users may lower. */
 export function limitsToLower({ client, rights }: AuthorizationRequest) {
   return client.userLimits ? lowerableLimits(rights) : [];
@@ -48,8 +51,9 @@ export function limitFields(
   { furtherLimits }: Pick<Context, 'furtherLimits'>,
   request: AuthorizationRequest,
 ) {
-  const parts = ['sum', ...furtherLimits] as const;
-  return limitsToLower(request).flatMap((one) => parts.map((part) => ({ ...one, part })));
+  const limits = limitsToLower(request);
+  const parts = ['sum', ...(limits.length > MAX_LOWERED_WHOLLY ? [] : furtherLimits)] as const;
+  return limits.flatMap((one) => parts.map((part) => ({ ...one, part })));
 }
 
 /** What was typed, in the order of its fields, by the index of the right. */

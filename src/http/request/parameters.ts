@@ -13,8 +13,8 @@ export const NOT_A_FORM = `The body must be ${FORM}.`;
 
 const NONE = new Parameters('');
 
-/** The consent form has up to 3 fields for each limit; the shortest right with one, `a("1")`, takes 10 bytes of the request. */
-export const MAX_LIMIT_FIELDS = (3 * MAX_CANONICAL_QUERY_BYTES) / 10;
+/** The consent form has a field for each limit; the shortest right with one, `a("1")`, takes 10 bytes of the request. */
+export const MAX_LIMIT_FIELDS = MAX_CANONICAL_QUERY_BYTES / 10;
 
 /** Parses form bodies strictly, and no other kind (contract section 4). @param more fields beyond `MAX_PARAMETERS` */
 export async function parseForms(app: FastifyInstance, more = 0): Promise<void> {

@@ -1,16 +1,21 @@
 import { describe, expect, it } from 'vitest';
+import { dayOf, monthsAfter } from '../../../src/rules/common/lifetimes.ts';
+import { FURTHER_LIMITS } from '../../../src/rules/request/scopeRules.ts';
 import { flowAt } from '../../contract/flowAt.ts';
 import { useServer } from '../../support/server.ts';
 
 // POST /oauth/spend and /oauth/spend/release: with SPENDING=on the server counts the payments of a right.
 
-const server = await useServer({ countsPayments: true });
+const server = await useServer({ countsPayments: true, furtherLimits: FURTHER_LIMITS });
 const { pool } = server.database;
 const { agent, resource, user, tokenFor, introspected } = await flowAt(server);
 const client = await server.createClient();
 
 let keys = 0;
-const newKey = () => `order-${(keys += 1)}`;
+const newKey = () => {
+  keys += 1;
+  return `order-${keys}`;
+};
 /** A payment to any shop. */
 const payment = (token: string, fields: Record<string, string> = {}) => ({
   token,
@@ -22,7 +27,11 @@ const payment = (token: string, fields: Record<string, string> = {}) => ({
   ...fields,
 });
 
-async function post(path: string, form: Record<string, string>, authorization = resource) {
+async function post(
+  path: string,
+  form: Record<string, string>,
+  authorization = resource,
+): Promise<Record<string, unknown>> {
   const { status, body } = await agent.post(path, form, { authorization });
   return { status, ...(JSON.parse(body) as Record<string, unknown>) };
 }
@@ -34,7 +43,10 @@ const release = (grantId: unknown, key: string) =>
 const verdictOf = ({ verdict, reason }: Record<string, unknown>) => reason ?? verdict;
 let instances = 0;
 /** A token of an authorization of its own. */
-const tokenOf = (scope: string) => tokenFor(client, { scope, instance_name: `i${(instances += 1)}` });
+const tokenOf = (scope: string) => {
+  instances += 1;
+  return tokenFor(client, { scope, instance_name: `i${instances}` });
+};
 
 describe('a payment', () => {
   it('is reserved within the limit, with all that introspection says, and refused above it', async () => {
@@ -136,7 +148,7 @@ describe('a payment', () => {
         agent.post('/oauth/revoke', {
           token,
           client_id: client.clientId,
-          client_secret: client.clientSecret,
+          client_secret: client.clientSecret ?? '',
         }),
     ],
     ['unknown', async () => undefined],
@@ -146,6 +158,50 @@ describe('a payment', () => {
     expect(await spend(kind === 'unknown' ? `${token.slice(0, -3)}xyz` : token)).toEqual({
       status: 200,
       active: false,
+    });
+  });
+});
+
+describe('a right with a largest payment or a last day', () => {
+  const until = dayOf(monthsAfter(new Date(), 1));
+  const [today, yesterday] = [new Date(), new Date(Date.now() - 24 * 3_600_000)].map(dayOf);
+  /** As time would. */
+  const endOn = (last: string | undefined) =>
+    pool.query(`update grants set scope = regexp_replace(scope, 'until\\(.{10}', 'until(' || $1)`, [last]);
+
+  it('refuses a payment above the largest, whatever is left of its budget', async () => {
+    const token = await tokenOf('payment-shop.limit(7,5000).each(500.50)');
+    const right = { right: 'payment-shop', period_days: 7, amount: '5000', largest: '500.50' };
+    expect(await spend(token, { amount: '500.51' })).toMatchObject({
+      verdict: 'refused',
+      reason: 'over_largest',
+      right: { ...right, currency: 'RUB' },
+      left: '5000',
+    });
+    expect(await spend(token, { amount: '500.50' })).toMatchObject({ verdict: 'reserved', left: '4499.50' });
+  });
+
+  it('pays on its last day, and not after it', async () => {
+    const token = await tokenOf(
+      `account-info payment-shop.limit(7,5000).until(${until}) money-source("card")`,
+    );
+    const form = payment(token, { source: 'card' });
+    const reserved = await post('/oauth/spend', form);
+    expect(reserved).toMatchObject({ verdict: 'reserved', right: { until } });
+    await endOn(today);
+    expect(verdictOf(await spend(token, { source: 'card' }))).toBe('reserved');
+    await endOn(yesterday);
+    const refused = await spend(token, { source: 'card' });
+    expect(refused).toMatchObject({
+      verdict: 'refused',
+      reason: 'ended',
+      rights: [{ right: 'account-info' }, {}],
+    });
+    expect(refused.payment_limits).toEqual([]);
+    // A repeat of what was reserved in time.
+    expect(await post('/oauth/spend', form)).toMatchObject({
+      verdict: 'reserved',
+      payment_id: reserved.payment_id,
     });
   });
 });
@@ -176,9 +232,10 @@ describe('a release', () => {
     const token = await tokenOf('payment-shop.limit(1,150)');
     const form = payment(token);
     const { grant_id } = await post('/oauth/spend', form);
-    await pool.query(`update payment_reservations set paid_at = paid_at - interval '24 hours' where grant_id = $1`, [
-      grant_id,
-    ]);
+    await pool.query(
+      `update payment_reservations set paid_at = paid_at - interval '24 hours' where grant_id = $1`,
+      [grant_id],
+    );
     expect(await release(grant_id, form.key)).toEqual({ status: 200, verdict: 'too_late' });
     expect(await spend(token, { amount: '150' })).toMatchObject({ verdict: 'reserved' });
   });
