@@ -117,10 +117,9 @@ export const RULES = {
     unclear_target:
       'Targets must have no spaces, invisible characters or mixed scripts: see docs/integrate/scopes.md.',
     contradiction: 'The rights contradict each other: see docs/integrate/scopes.md#contradictions.',
-    ended_right:
-      'The right ends (.until) on a day that is past in UTC: the application must ask for a later one, or for none.',
+    ended_right: 'The application must ask for a right until today (UTC) or later.',
     right_outlives_token:
-      'The right ends (.until) after its token, which lives three years: the application must ask for an earlier day, or for none.',
+      'A token lives three years: the application must ask for a right until an earlier day.',
     above_ceiling:
       'The limit exceeds the ceiling of the application: see `assent client show ID`; `assent client update ID --most DAYS,SUM` raises it.',
   }),
