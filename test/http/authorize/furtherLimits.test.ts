@@ -1,9 +1,14 @@
 import * as cheerio from 'cheerio';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { loadAuthorizationRequest } from '../../../src/flows/authorize/authorize.ts';
+import { decide } from '../../../src/flows/authorize/decide.ts';
+import { createDecisionToken } from '../../../src/flows/authorize/decisionForms.ts';
+import { decisionPath } from '../../../src/http/browser/redirects.ts';
 import { parseCatalogue } from '../../../src/languages/catalogue.ts';
 import { dayOf, monthsAfter } from '../../../src/rules/common/lifetimes.ts';
+import { Parameters } from '../../../src/rules/request/parameters.ts';
 import { FURTHER_LIMITS } from '../../../src/rules/request/scopeRules.ts';
-import { actorsAt, copyOf, follow } from '../../support/account.ts';
+import { actorsAt, copyOf, follow, sessionOf } from '../../support/account.ts';
 import {
   codeOf,
   confirm,
@@ -17,7 +22,7 @@ import {
 import type { Answer } from '../../support/http/agent.ts';
 import { documentOf, exchange as exchangeAt } from '../../support/http/tokenRequests.ts';
 import { rowsOf } from '../../support/postgres/rows.ts';
-import { useServer } from '../../support/server.ts';
+import { CALLER, useServer } from '../../support/server.ts';
 
 // The largest payment and the last day of a right, where LIMITS has them.
 
@@ -232,6 +237,30 @@ describe('a right that ends', () => {
     expect((await consentFor(SCOPE)).text).toContain('New It can pay any shop');
     const beside = requestOf(client, { scope: 'account-info', instance_name: 'other' });
     expect((await reachConsent(agent, beside, user)).text).not.toContain('On top:');
+  });
+
+  it('may end between its page and the answer, which then grants nothing of it', async () => {
+    client = await server.createClient();
+    await consentFor('account-info');
+    const asked = requestOf(client, { scope: `account-info payment-shop.limit(7,5000).until(${yesterday})` });
+    const { context } = server;
+    const parameters = new Parameters(String(new URLSearchParams(asked)));
+    const authorizationRequest = await loadAuthorizationRequest(context, parameters);
+    const pending = { authorizationRequest, session: await sessionOf(server, agent) };
+    const decisionToken = createDecisionToken(context, pending, 0);
+    const pressed = await decide(context, pending, { choice: 'allow', decisionToken, typed: [] }, CALLER);
+    const decision = 'decision' in pressed ? pressed.decision : '';
+    const question = await agent.get(decisionPath('/oauth/confirm', authorizationRequest, decision));
+    expect([question.status, question.page]).toEqual([200, 'confirm']);
+    expect(question.text).toContain('up to RUB 5,000');
+    const receipt = await follow(agent, await confirm(agent, question, user.paymentPassword));
+    const { access_token } = await tokenOf(codeOf(await agent.get(onwardOf(receipt))));
+    expect(await introspect(server, resource, String(access_token))).toMatchObject({
+      active: true,
+      rights: [{ right: 'account-info' }],
+      payment_limits: [],
+      money_sources: [],
+    });
   });
 
   it.each([
