@@ -70,7 +70,7 @@ describe('the maximum cost of rights that end before their token', () => {
 
   it.each([
     ['payment-shop.limit(7,5000)', [7, '5000', '785000', 1_096, null]],
-    ['payment-shop.limit(7,5000).until(2029-11-29)', [7, '5000', '785000', 1_096, null]],
+    ['payment-shop.limit(7,5000).until(2029-11-29)', [7, '5000', '785000', 1_096, '2029-11-29']],
     // The rest of today, and 67 days.
     ['payment-shop.limit(7,5000).until(2027-02-04)', [7, '5000', '50000', 68, '2027-02-04']],
     ['payment-shop.limit(7,5000).until(2026-11-29)', [7, '5000', '5000', 1, '2026-11-29']],

@@ -58,9 +58,9 @@ export function largestPayment({ each, sum }: Limit): bigint {
   return hundredths({ sum: each ?? sum });
 }
 
-/** @param tokenEnds the day to which a limit without a last one lasts */
-export function lastDayOf({ until }: Limit, tokenEnds = '9999-12-31'): string {
-  return until ?? tokenEnds;
+/** Without one a day after every token. */
+export function lastDayOf({ until = '9999-12-31' }: Limit): string {
+  return until;
 }
 
 /** True until the end of its last day. */

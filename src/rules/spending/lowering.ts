@@ -1,5 +1,5 @@
 import { dayOf, monthsAfter, type TokenLifetime } from '../common/lifetimes.ts';
-import { hundredths, type Limit, largestPayment, lastDayOf, moneyOf } from '../common/money.ts';
+import { hundredths, type Limit, largestPayment, moneyOf } from '../common/money.ts';
 import type { FurtherLimit } from '../request/scopeRules.ts';
 import type { Right } from '../scope/scope.ts';
 
@@ -26,8 +26,8 @@ export function lowerableLimits(rights: readonly Right[]) {
 }
 
 /** The last days that users may choose instead of the asked one, a number of months from now. */
-export function earlierEnds(limit: Limit, { now, expiresAt }: TokenLifetime) {
-  const asked = lastDayOf(limit, dayOf(expiresAt));
+export function earlierEnds({ until }: Limit, { now, expiresAt }: TokenLifetime) {
+  const asked = until ?? dayOf(expiresAt);
   const ends = [12, 1].map((months) => ({ months, day: dayOf(monthsAfter(now, months)) }));
   return ends.filter(({ day }) => day < asked);
 }

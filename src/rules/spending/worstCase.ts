@@ -1,4 +1,4 @@
-import { dayOf, daysUntil, endOfDay, type TokenLifetime } from '../common/lifetimes.ts';
+import { daysUntil, endOfDay, type TokenLifetime } from '../common/lifetimes.ts';
 import { type Limit, lastDayOf, type Money, moneyOf, sumWithin } from '../common/money.ts';
 import { hasSpendingRight, type Right } from '../scope/scope.ts';
 
@@ -33,13 +33,9 @@ export function mostWithin(
 /** The days of a token on which some right spends, and the last UTC day of them; null for the token's own end. */
 export function spendingDays(rights: readonly Right[], lifetime: TokenLifetime) {
   const limits = rights.flatMap(({ limit }) => limit ?? []);
-  const tokenEnds = dayOf(lifetime.expiresAt);
-  const lastDay = limits.map((limit) => lastDayOf(limit, tokenEnds)).reduce(laterOf, '');
-  const daysLeft = Math.max(...limits.map((limit) => daysOpen(limit, lifetime)));
-  return { daysLeft, lastDay: lastDay < tokenEnds ? lastDay : null };
+  const [last] = limits.toSorted((one, other) => (lastDayOf(one) < lastDayOf(other) ? 1 : -1));
+  return { daysLeft: last ? daysOpen(last, lifetime) : 0, lastDay: last?.until ?? null };
 }
-
-const laterOf = (one: string, other: string) => (one > other ? one : other);
 
 /** A begun day counts, and a right that has just ended has one: its user confirms what a page has shown. */
 function daysOpen({ until }: Limit, { now, daysLeft }: TokenLifetime): number {
