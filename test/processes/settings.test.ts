@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import pg from 'pg';
 import { expect, it } from 'vitest';
 import { ownDatabase } from '../support/postgres/database.ts';
 import { commandsOn } from '../support/process/commands.ts';
@@ -50,6 +51,22 @@ it('a start with another catalogue or default limit logs which; the same ones ar
   expect(other.output()).toMatch(
     /"msg":"(CATALOGUE and DEFAULT_LIMIT|DEFAULT_LIMIT and CATALOGUE) changed: /,
   );
+});
+
+it('a start after a build that did not know a setting logs none', async () => {
+  const { url } = await ownDatabase();
+  const of = onDatabase(url);
+  await (await begin(of)).stop();
+  const db = new pg.Client(url);
+  await db.connect();
+  await db.query(`delete from settings where name = 'limits'`);
+  await db.end();
+  const again = await begin(of);
+  await again.stop();
+  expect(again.output()).not.toContain('changed');
+  const other = await begin({ ...of, LIMITS: 'each' });
+  await other.stop();
+  expect(other.output()).toContain('"msg":"LIMITS changed: ');
 });
 
 it('a command without CURRENCY and DEFAULT_LIMIT shows those of the servers', async () => {
