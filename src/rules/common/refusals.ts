@@ -106,7 +106,7 @@ export const RULES = {
   ...rules('invalid_scope', 'unreadable_rights', {
     openid_scope: NO_OPENID,
     unreadable_rights:
-      'The scope does not follow the grammar in docs/integrate/scopes.md; the rule names the position.',
+      'The scope does not follow the grammar in docs/integrate/scopes.md; the rule names the position, or LIMITS.',
     right_not_offered:
       'This service does not offer the right: see CATALOGUE in docs/operate/configuration.md.',
   }),
