@@ -69,9 +69,10 @@ async function openHttp(config: Config, { pool: db }: Store, log: Logger): Promi
   // Production loads nothing of trial mode.
   const secrets = config.secrets ?? (await import('../trial/startTrial.ts')).trialSecrets(config.dataDir);
   const keyRing = new KeyRing(secrets);
-  const { baseUrl, brand, catalogue, directory, languages, currency, defaultLimit, timeZone } = config;
+  const { baseUrl, brand, catalogue, directory, languages, timeZone } = config;
   const { codeLifetimeSeconds, maxInstances, countsPayments, trustProxy, maxConnections } = config;
-  const offer = { catalogue, currency, defaultLimit };
+  const { currency, defaultLimit, furtherLimits } = config;
+  const offer = { catalogue, currency, defaultLimit, furtherLimits };
   const settings = {
     ...offer,
     brand,

@@ -1117,12 +1117,11 @@ update sessions set seen_at = clock_timestamp()
 -- settings-find() → name text, value text
 select name, value from settings;
 
--- settings-keep(json) → name text
+-- settings-keep(json) → nothing
 insert into settings (name, value) select key, value from json_each_text($1::json)
    where not exists (select from settings where name = 'currency' and value <> $1::json ->> 'currency')
   on conflict (name) do update set value = excluded.value, set_at = clock_timestamp()
-   where settings.name <> 'currency' and settings.value <> excluded.value
-  returning name;
+   where settings.name <> 'currency' and settings.value <> excluded.value;
 
 -- throttle-end-waits(uuid) → nothing
 update throttles set level = 0, free_at = clock_timestamp() where slot in (

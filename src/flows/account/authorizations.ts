@@ -68,7 +68,7 @@ export async function findAccountPage(context: Context, session: Session, part: 
       ? fitting.map((grant) => ({ ...grant, live: 1, scopes: [grant.scope] }))
       : await findAccountClients(context.db, wanted);
   const clients = counted
-    .map((client) => clientOf(context, client))
+    .map((client) => clientOf(context, session, client))
     .toSorted((one, other) => Number(other.canSpend) - Number(one.canSpend));
   const isOpen = isWhole || clients.length === 1;
   const named = clients.filter(({ clientName }) =>
@@ -93,11 +93,12 @@ export async function findAccountPage(context: Context, session: Session, part: 
   };
 }
 
-function clientOf({ currency }: Context, client: AccountClient) {
+function clientOf({ currency }: Context, { now }: Session, client: AccountClient) {
   const { clientId, scopes } = client;
   const isBlocked = client.clientStatus === 'blocked';
   const spending =
-    scopes?.map((scope) => grantedRights({ clientId, scope }, currency)).filter(hasSpendingRight) ?? null;
+    scopes?.map((scope) => grantedRights({ clientId, scope }, currency, now)).filter(hasSpendingRight) ??
+    null;
   return { ...client, isBlocked, spending, canSpend: !isBlocked && spending?.length !== 0 };
 }
 
@@ -107,7 +108,7 @@ function authorizationOf(context: Context, session: Session, grant: AccountGrant
     isBlocked: grant.clientStatus === 'blocked',
     expiresAt,
     expiresSoon: expiresSoon(expiresAt, grant.now),
-    rights: grantedRights(grant, context.currency),
+    rights: grantedRights(grant, context.currency, grant.now),
     disconnectToken: signForm(context, bindForm('disconnect', session, grant.grantId)),
     ...grant,
   };

@@ -1,8 +1,10 @@
 import type { Caller } from '../../rules/common/caller.ts';
 import { OverloadedError } from '../../rules/common/error.ts';
+import { endOfDay } from '../../rules/common/lifetimes.ts';
 import { hundredths, moneyOf } from '../../rules/common/money.ts';
 import type { Credentials } from '../../rules/request/clientCredentials.ts';
-import type { RightJson } from '../../rules/scope/rightData.ts';
+import { moneySources, type RightJson, rightData } from '../../rules/scope/rightData.ts';
+import { parseScopeCached } from '../../rules/scope/scope.ts';
 import { budgetOf, type Payment, payingRight } from '../../rules/spending/payment.ts';
 import { hexOf, sha256 } from '../../secrets/digest.ts';
 import { formatUuid, parseToken, UUID } from '../../secrets/tokens.ts';
@@ -31,9 +33,13 @@ export async function spend(
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const token = await introspect(context, credentials, accessToken);
     if ('known' in token || !token.active) return token;
-    const right = payingRight(payment, token.rights);
+    // Also those that have ended, which is an answer of its own.
+    const granted = parseScopeCached(token.scope, context.currency);
+    const right = payingRight(payment, rightData(granted));
+    const refusal = refusalOf(payment, right, moneySources(granted));
     const result = await reservePayment(context.db, {
       ...reservationOf(payment, token, right),
+      refusal,
       tokenHash: hash,
       decideBy: caller.decideBy,
     });
@@ -53,13 +59,12 @@ function reservationOf(payment: Payment, token: ActiveToken, right: RightJson | 
     scope: token.scope,
     key,
     paymentHash: sha256(JSON.stringify([amount, currency, source, payableBy])),
-    refusal: refusalOf(payment, right, token.money_sources),
     budget: sha256(right === undefined ? '' : budgetOf(right)),
     amount,
     days: right?.period_days ?? null,
     most: right?.amount ?? '0',
-    largest: null,
-    endsAt: null,
+    largest: right?.largest ?? null,
+    endsAt: right?.until === undefined ? null : endOfDay(right.until),
   };
 }
 

@@ -69,7 +69,7 @@ const casesOf = (checks: readonly (readonly [string, string])[]) =>
 export const reservePayment = batchedDecidingStatement<ReservationResult, Reservation>(
   'payment-reserve',
   ({ grantId }) => grantId,
-  { ends_at: ({ endsAt }) => endsAt && endsAt.toISOString() },
+  { ends_at: ({ endsAt }) => endsAt?.toISOString() ?? null },
 )`
 with requests as materialized (
   select * from @input(grant_id uuid, token_hash bytea, scope text, key text, payment_hash bytea, refusal text, budget bytea,

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { dayOf, monthsAfter } from '../../../src/rules/common/lifetimes.ts';
+import { FURTHER_LIMITS } from '../../../src/rules/request/scopeRules.ts';
 import { flowAt } from '../../contract/flowAt.ts';
 import { useServer } from '../../support/server.ts';
 
 // POST /oauth/spend and /oauth/spend/release: with SPENDING=on the server counts the payments of a right.
 
-const server = await useServer({ countsPayments: true });
+const server = await useServer({ countsPayments: true, furtherLimits: FURTHER_LIMITS });
 const { pool } = server.database;
 const { agent, resource, user, tokenFor, introspected } = await flowAt(server);
 const client = await server.createClient();
@@ -25,7 +27,11 @@ const payment = (token: string, fields: Record<string, string> = {}) => ({
   ...fields,
 });
 
-async function post(path: string, form: Record<string, string>, authorization = resource) {
+async function post(
+  path: string,
+  form: Record<string, string>,
+  authorization = resource,
+): Promise<Record<string, unknown>> {
   const { status, body } = await agent.post(path, form, { authorization });
   const answer: Record<string, unknown> = { status, ...JSON.parse(body) };
   return answer;
@@ -143,7 +149,7 @@ describe('a payment', () => {
         agent.post('/oauth/revoke', {
           token,
           client_id: client.clientId,
-          client_secret: client.clientSecret,
+          client_secret: client.clientSecret ?? '',
         }),
     ],
     ['unknown', async () => undefined],
@@ -153,6 +159,50 @@ describe('a payment', () => {
     expect(await spend(kind === 'unknown' ? `${token.slice(0, -3)}xyz` : token)).toEqual({
       status: 200,
       active: false,
+    });
+  });
+});
+
+describe('a right with a largest payment or a last day', () => {
+  const until = dayOf(monthsAfter(new Date(), 1));
+  const [today, yesterday] = [new Date(), new Date(Date.now() - 24 * 3_600_000)].map(dayOf);
+  /** As time would. */
+  const endOn = (last: string | undefined) =>
+    pool.query(`update grants set scope = regexp_replace(scope, 'until\\(.{10}', 'until(' || $1)`, [last]);
+
+  it('refuses a payment above the largest, whatever is left of its budget', async () => {
+    const token = await tokenOf('payment-shop.limit(7,5000).each(500.50)');
+    const right = { right: 'payment-shop', period_days: 7, amount: '5000', largest: '500.50' };
+    expect(await spend(token, { amount: '500.51' })).toMatchObject({
+      verdict: 'refused',
+      reason: 'over_largest',
+      right: { ...right, currency: 'RUB' },
+      left: '5000',
+    });
+    expect(await spend(token, { amount: '500.50' })).toMatchObject({ verdict: 'reserved', left: '4499.50' });
+  });
+
+  it('pays on its last day, and not after it', async () => {
+    const token = await tokenOf(
+      `account-info payment-shop.limit(7,5000).until(${until}) money-source("card")`,
+    );
+    const form = payment(token, { source: 'card' });
+    const reserved = await post('/oauth/spend', form);
+    expect(reserved).toMatchObject({ verdict: 'reserved', right: { until } });
+    await endOn(today);
+    expect(verdictOf(await spend(token, { source: 'card' }))).toBe('reserved');
+    await endOn(yesterday);
+    const refused = await spend(token, { source: 'card' });
+    expect(refused).toMatchObject({
+      verdict: 'refused',
+      reason: 'ended',
+      rights: [{ right: 'account-info' }, {}],
+    });
+    expect(refused.payment_limits).toEqual([]);
+    // A repeat of what was reserved in time.
+    expect(await post('/oauth/spend', form)).toMatchObject({
+      verdict: 'reserved',
+      payment_id: reserved.payment_id,
     });
   });
 });
