@@ -273,7 +273,7 @@ export function pageSamplesIn(language: Tag): Record<string, Page> {
     instanceName: string | null,
     scope: string,
     changes: Partial<LiveAuthorization> = {},
-  ) => ({
+  ): LiveAuthorization => ({
     grantId: '3d6f0a52-3f0c-4f0e-9a39-0d8f6c1f2b11',
     clientId: CLIENT.clientId,
     clientName: 'Demo Shop',
@@ -285,6 +285,7 @@ export function pageSamplesIn(language: Tag): Record<string, Page> {
     expiresAt: new Date('2029-11-20T12:00:00Z'),
     expiresSoon: false,
     rights: parseScope(scope),
+    spent: [],
     disconnectToken: 'disconnect.token',
     scope,
     // On no page:
@@ -583,6 +584,16 @@ export function pageSamplesIn(language: Tag): Record<string, Page> {
     ]),
 
     account: account([connected('Demo Shop', [shop, tablet]), diary]),
+    'account, some of it is spent': account([
+      connected('Demo Shop', [
+        authorization(null, 'payment-shop.limit(7,5000) payment-p2p.limit(30,900)', {
+          spent: [
+            { used: '1200', oldest: '800', freeAgain: new Date('2026-11-30T12:00:00Z') },
+            { used: '900.50', oldest: '900.50', freeAgain: new Date('2026-12-20T12:00:00Z') },
+          ],
+        }),
+      ]),
+    ]),
     'account, empty': account([]),
     'account, last one disconnected': account([], disconnected()),
     'account, one of several disconnected': account(demoShop, disconnected('Demo Shop, anna-tablet')),

@@ -184,6 +184,11 @@ export interface Sentences {
     readonly expiresSoon: string;
     readonly connections: With<never, 'count'>;
     readonly lastUsed: With<'day'>;
+    readonly spent: {
+      readonly used: With<'amount' | 'limit'>;
+      readonly free: With<'day'>;
+      readonly partFree: With<'amount' | 'day'>;
+    };
     readonly spending: {
       readonly label: string;
       readonly nothing: string;
