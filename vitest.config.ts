@@ -34,6 +34,7 @@ const REST: Readonly<Record<string, string>> = {
   'test/processes/{compose,explain,import,lists,revokeByTime}.test.ts': 'what an operator does later',
   'test/processes/{databaseAway,previousBuild,races,rollingRestart}.test.ts':
     'a second replica, an older build or an outage',
+  'test/processes/spendRaces.test.ts': 'a second replica',
   'test/processes/{databaseStart,doctor,doctorOutside,foreignTables,image,invariants,maintain,package}.test.ts':
     'a process or a database for each case',
   'test/processes/{passwordMemory,playground,ports,provider,secrets,serverRole}.test.ts':

@@ -3,7 +3,7 @@ import type { Lesson, Message, Session } from './sessions.ts';
 /** The lesson of a message, by its kind or content. */
 const LESSONS: Readonly<Record<string, Lesson>> = {
   token: 'connect',
-  limit_exceeded: 'spend',
+  over_budget: 'spend',
   used_up: 'spend',
   annulled: 'again',
   replayed: 'steal',

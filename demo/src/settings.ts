@@ -22,4 +22,6 @@ export interface DemoSettings {
   /** The server's, by IANA name, for showing days. */
   readonly timeZone: string;
   readonly languages: Languages;
+  /** The service's only one, ISO 4217. */
+  readonly currency: string;
 }

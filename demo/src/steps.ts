@@ -65,7 +65,8 @@ function addRequest(app: FastifyInstance, { application, users, sessions }: Demo
   });
 }
 
-function addStory(app: FastifyInstance, { url, application, sessions, payments }: Demo): void {
+function addStory(app: FastifyInstance, demo: Demo): void {
+  const { url, application, currency, sessions, payments } = demo;
   app.get('/callback', async (request, reply) => {
     const session = findSession(request, sessions);
     const told = session?.story;
@@ -103,7 +104,7 @@ function addStory(app: FastifyInstance, { url, application, sessions, payments }
     await story.introspect(told, payments, token);
   });
   step('/introspect', (told, token) => story.introspect(told, payments, token));
-  step('/spend', (told, token, body) => story.spend(told, payments, token, paymentOf(body)));
+  step('/spend', (told, token, body) => story.spend(told, payments, token, { ...paymentOf(body), currency }));
   step('/give-back', (told, token) => story.giveBack(told, application, token));
 }
 
@@ -115,7 +116,7 @@ async function takeStep(session: Session, told: Story, take: () => Promise<unkno
   tick(session, told.messages.slice(0, told.added), ended);
 }
 
-function paymentOf(form: URLSearchParams): Payment {
+function paymentOf(form: URLSearchParams): Omit<Payment, 'currency'> {
   const text = (name: keyof typeof FIRST_PAYMENT) => textOf(form, name, FIRST_PAYMENT[name]);
   const to = PAYEES.find((kind) => kind === form.get('to')) ?? 'shop';
   const source = SOURCES.find((name) => name === form.get('source')) ?? 'wallet';

@@ -7,7 +7,7 @@ import {
   readAnswer,
   revoke,
 } from '../../examples/oauthClient.mjs';
-import { isPaid, type Payment, type PaymentApi, type Told } from './paymentApi.ts';
+import { budgetOf, isPaid, type Payment, type PaymentApi, type Told, verdictOf } from './paymentApi.ts';
 import { Recorder, readableJson } from './recorder.ts';
 import { type Message, type MessageKind, type Session, type Story, type Token, tell } from './sessions.ts';
 
@@ -86,19 +86,23 @@ export async function introspect(story: Story, payments: PaymentApi, token: Toke
   return told;
 }
 
-/** Sends the token and a payment to the payment API, which introspects the token first. */
+/** Sends the token and a payment to the payment API, which has it judged first. */
 export async function spend(
   story: Story,
   payments: PaymentApi,
   token: Token,
   payment: Payment,
 ): Promise<void> {
-  const told = await introspect(story, payments, token);
-  if (told === null) return;
-  const { verdict, budget = story.budget, ...details } = payments.pay(told, payment);
-  story.budget = budget;
+  const send = (fetch: Fetch) => payments.spend(token.value, payment, fetch);
+  const judged = await call(story, 'paymentsToServer', send, ({ active }) =>
+    active ? 'judged' : 'inactive',
+  );
+  if (judged === null) return;
+  if (!judged.active) story.ended = true;
+  story.budget = budgetOf(judged) ?? story.budget;
+  const verdict = verdictOf(judged);
   const sent = { line: '', fields: Object.entries(payment) };
-  const received = { line: '', text: readableJson({ result: verdict, ...details }) };
+  const received = { line: '', text: readableJson({ result: verdict }) };
   const kind = isPaid(verdict) ? 'paid' : 'notPaid';
   tell(story, { kind, way: 'shopToPayments', sent, received, why: verdict });
 }

@@ -143,6 +143,10 @@ export interface Sentences {
       readonly title: string;
       readonly text: string;
     };
+    readonly judged: {
+      readonly title: string;
+      readonly text: string;
+    };
     readonly paid: {
       readonly title: string;
       readonly text: string;
@@ -156,11 +160,14 @@ export interface Sentences {
     readonly invalid_grant: string;
     readonly paid: string;
     readonly paid_once: string;
-    readonly limit_exceeded: string;
-    readonly other_sum: string;
+    readonly over_budget: string;
+    readonly other_amount: string;
     readonly used_up: string;
-    readonly insufficient_scope: string;
-    readonly other_source: string;
+    readonly no_right: string;
+    readonly wrong_source: string;
+    readonly over_largest: string;
+    readonly ended: string;
+    readonly wrong_currency: string;
     readonly invalid_amount: string;
     readonly invalid_token: string;
   };

@@ -22,7 +22,7 @@ with checks (name, level, holds, fails, remedy) as (values
    'run reassign owned, so that one role owns it all')
 ), tables as (
   select oid, relowner from pg_class where oid = any ('{
-    schema_migrations, settings, clients, client_secrets, client_logos, users, sessions, grants, imported_tokens, rejections,
+    schema_migrations, settings, clients, client_secrets, client_logos, users, sessions, grants, imported_tokens, payment_reservations, rejections,
     audit_events, resources, resource_secrets, throttles, operators, refusals}'::regclass[])
 ), ours (name, owner) as (
   select oid::regclass::text, relowner from tables
@@ -190,6 +190,19 @@ with checks (name, level, holds, fails, remedy) as (values
          left join (select user_id, created_at from users) u using (user_id)
          left join (select client_id, created_at from clients) c using (client_id)
          cross join since
+), found as (select name, count(*)::int as rows, min(example) as example from broken group by name)
+select name as check, coalesce(rows, 0) as rows, example, coalesce(rows || ' ' || fails || ', such as ' || example, holds) as finding,
+       case when rows > 0 then remedy end as remedy, case when rows > 0 then level else 'ok' end as level
+  from checks left join found using (name);
+
+-- Payments that SPENDING counts, in the order of each budget. `assent maintain` removes the oldest first.
+with checks (name, level, holds, fails, remedy) as (values
+  ('payment_totals', 'error', 'each payment has the total of the one before and its own amount', 'payments have a total that their amounts don''t give',
+   'rows were changed or lost outside Assent: find out who may; the budget is right again after the longest period')
+), payments_in_order as (
+  select grant_id, key, amount, total, lag(total) over (partition by grant_id, budget order by paid_at) as total_before from payment_reservations
+), broken (name, example) as (
+  select 'payment_totals', grant_id || ' ' || key from payments_in_order where total <> coalesce(total_before + amount, greatest(total, amount))
 ), found as (select name, count(*)::int as rows, min(example) as example from broken group by name)
 select name as check, coalesce(rows, 0) as rows, example, coalesce(rows || ' ' || fails || ', such as ' || example, holds) as finding,
        case when rows > 0 then remedy end as remedy, case when rows > 0 then level else 'ok' end as level

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { BUILT_IN_LANGUAGES, type Languages } from '../languages/languages.ts';
 import { parseCeiling } from '../rules/common/money.ts';
 import { isLoopback } from '../rules/common/network.ts';
-import { BUILT_IN_OFFER } from '../rules/request/scopeRules.ts';
+import { BUILT_IN_OFFER, FURTHER_LIMITS } from '../rules/request/scopeRules.ts';
 import { hexOf, sha256 } from '../secrets/digest.ts';
 import { redactUrl } from '../store/database/databaseUrl.ts';
 import {
@@ -23,6 +23,8 @@ const PUBLIC_SECRET = 'for-trying-out-only';
 const NAMES = Object.keys(VARIABLES);
 const ALL = z.object(VARIABLES);
 const OF_DATABASE = ALL.pick({ DATABASE_URL: true, PGPASSWORD: true, DATA_DIR: true });
+/** Settings of limits, of all rights alike. */
+const OF_LIMITS = { CURRENCY: true, DEFAULT_LIMIT: true, LIMITS: true, SPENDING: true } as const;
 /** Settings of an OpenID provider, useless without its `SIGN_IN_ISSUER`. */
 const OF_PROVIDER = NAMES.filter((name) => /^SIGN_IN_(?!ISSUER)/.test(name));
 
@@ -45,7 +47,7 @@ type Values = z.output<typeof ALL>;
 /** The server's environment and files. */
 export interface Config
   extends DatabaseConfig,
-    ReturnType<typeof limitOf>,
+    ReturnType<typeof limitsOf>,
     Omit<ReturnType<typeof readFiles>, 'languages'> {
   readonly languages: Languages;
   readonly warnings: readonly string[];
@@ -82,6 +84,8 @@ export interface Config
   /** True if spending needs a payment password, even if the user has none. */
   readonly requiresPaymentPassword: boolean;
   readonly timeZone: string;
+  /** True if resource servers reserve payments here. */
+  readonly countsPayments: boolean;
 }
 
 /** Reads the variables that locate the database. @throws {ConfigError} */
@@ -118,13 +122,17 @@ export function readReservedNames(environment: Environment = process.env): strin
 /** The rights that a command offers. @param stored what the database has for unset variables @throws {ConfigError} */
 export function readOffer(
   environment: Environment,
-  stored: Partial<Record<'currency' | 'default_limit', string>>,
+  stored: Partial<Record<'currency' | 'default_limit' | 'limits', string>>,
 ) {
-  const needed = ALL.pick({ CATALOGUE: true, CURRENCY: true, DEFAULT_LIMIT: true });
-  const CURRENCY = environment.CURRENCY || stored.currency;
-  const DEFAULT_LIMIT = environment.DEFAULT_LIMIT || stored.default_limit;
-  const { CATALOGUE, ...limit } = parse(needed, { ...environment, CURRENCY, DEFAULT_LIMIT }, limitProblems);
-  return { catalogue: readFiles({ CATALOGUE }).catalogue, ...limitOf(limit) };
+  const needed = ALL.pick({ CATALOGUE: true, ...OF_LIMITS });
+  const given = {
+    ...environment,
+    CURRENCY: environment.CURRENCY || stored.currency,
+    DEFAULT_LIMIT: environment.DEFAULT_LIMIT || stored.default_limit,
+    LIMITS: environment.LIMITS || stored.limits,
+  };
+  const { CATALOGUE, ...limits } = parse(needed, given, limitProblems);
+  return { catalogue: readFiles({ CATALOGUE }).catalogue, ...limitsOf(limits) };
 }
 
 /** The languages of the pages. @throws {ConfigError} */
@@ -138,15 +146,23 @@ export function settingsOf({
   catalogue,
   currency,
   defaultLimit: { days, sum },
+  furtherLimits,
 }: ReturnType<typeof readOffer>) {
   const kinds = [...catalogue].map(([name, { spends, names, isPartOf }]) => [name, spends, names, isPartOf]);
   const digest = hexOf(sha256(JSON.stringify(kinds.sort())));
-  return { currency, catalogue: digest, default_limit: `${days},${sum}` };
+  return { currency, catalogue: digest, default_limit: `${days},${sum}`, limits: furtherLimits.join() };
 }
 
-const limitOf = ({ CURRENCY, DEFAULT_LIMIT }: Record<'CURRENCY' | 'DEFAULT_LIMIT', string>) => ({
+/** The server that counts payments knows both further limits, so LIMITS selects only for payment APIs that count. */
+const limitsOf = ({
+  CURRENCY,
+  DEFAULT_LIMIT,
+  LIMITS = [],
+  SPENDING,
+}: Pick<Values, keyof typeof OF_LIMITS>) => ({
   currency: CURRENCY,
   defaultLimit: parseCeiling(DEFAULT_LIMIT) ?? BUILT_IN_OFFER.defaultLimit,
+  furtherLimits: SPENDING === 'on' ? FURTHER_LIMITS : LIMITS,
 });
 
 /** A container may run as a user id without a name. */
@@ -194,7 +210,9 @@ export function readConfig(environment: Environment = process.env): Config {
       : null,
     requiresPaymentPassword: values.PAYMENT_PASSWORD === 'required',
     timeZone: values.TIME_ZONE,
-    ...limitOf(values),
+    // The demo's payment API has its payments counted.
+    countsPayments: values.SPENDING === 'on' || values.DATABASE_URL === undefined,
+    ...limitsOf(values),
   };
 }
 

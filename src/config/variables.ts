@@ -5,6 +5,7 @@ import { parseCeiling } from '../rules/common/money.ts';
 import { isLoopback } from '../rules/common/network.ts';
 import { LANGUAGE_TAG } from '../rules/common/perLanguage.ts';
 import { findUnclearCharacter } from '../rules/common/text.ts';
+import { FURTHER_LIMITS } from '../rules/request/scopeRules.ts';
 import { AddressError, parseAddresses } from '../store/database/databaseUrl.ts';
 
 // Every environment variable: its values, default, error message and description, the source of
@@ -182,6 +183,18 @@ export const VARIABLES = {
     .describe(
       'default limit, as days and sum, of a right that spends, for requests without a limit; required when `CURRENCY` is not RUB',
     ),
+  SPENDING: oneOf('off', 'on').describe(
+    '`on`: the server counts payments at `/oauth/spend`: [Payment APIs](../integrate/resources.md); always in trial mode',
+  ),
+  LIMITS: z
+    .enum(['each', 'until', 'each,until'], 'must be each, until or each,until')
+    .transform((words) => FURTHER_LIMITS.filter((one) => words.includes(one)))
+    .optional()
+    .meta({
+      description:
+        'what requests may add to a limit: `each`, `until` or `each,until`; [payment APIs](../integrate/scopes.md#largest-payment-and-last-day) that count by themselves must know it first',
+      unset: 'none; both with `SPENDING=on`',
+    }),
   TIME_ZONE: text
     .refine(isTimeZone, 'must be the IANA name of a time zone, such as Europe/Moscow or UTC')
     .default('UTC')

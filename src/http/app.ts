@@ -91,6 +91,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   await app.register(async (documents) => {
     setErrorFormat(documents, 'json');
     tokenRoutes(documents, context);
+    if (context.countsPayments) (await import('./routes/spend.ts')).spendRoutes(documents, context);
     healthRoutes(documents, watch);
     if (metrics.onThisPort) metricsRoutes(documents, app.metrics, metrics.token);
   });

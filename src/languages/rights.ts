@@ -76,10 +76,16 @@ export function builtInSentence(name: string, { rights }: Texts): string | undef
   return withValues(rights[name as BuiltInRightName], { target: '{target}' });
 }
 
-/** For example "At most RUB 3,000 in any 7 days". */
+/** For example "At most RUB 3,000 in any 7 days, RUB 500 in one payment, until 30 June 2027". */
 export function describeLimit(limit: Limit, { limits, formats }: Texts): string {
+  const { days, each, until, currency } = limit;
   const amount = formats.amount(limit);
-  return limit.days === null ? limits.once({ amount }) : limits.perDays({ amount, days: limit.days });
+  const inAll = days === null ? limits.once({ amount }) : limits.perDays({ amount, days });
+  const within =
+    each === undefined
+      ? inAll
+      : limits.withLargest({ limit: inAll, amount: formats.amount({ sum: each, currency }) });
+  return until === undefined ? within : limits.withEnd({ limit: within, day: formats.utcDay(until) });
 }
 
 /** For example "3 minutes"; up to a minute and a half in seconds. */

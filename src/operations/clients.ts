@@ -43,7 +43,7 @@ const SETTINGS = {
     'mark the application as reviewed: you have checked who runs it. Users see the mark, and a warning on new applications that lack it',
   ),
   userLimits: FLAG.describe(
-    'users may lower the sum of a limit for a period; the application must read “scope” in the token response',
+    'users may lower a limit for a period; the application must read “scope” in the token response',
   ),
   oauth21: FLAG.describe(
     'enforce OAuth 2.1: PKCE is required, a redirect URI on 127.0.0.1 or [::1] may have any port, and responses have “iss”',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { OperatorError } from '../rules/common/error.ts';
-import { EXPIRING_TABLES, removeAllExpired } from '../store/common/expired.ts';
+import { EXPIRING_TABLES, removeAllExpired, removeUncountedPayments } from '../store/common/expired.ts';
 import {
   analyzeTrail,
   countStrays,
@@ -25,7 +25,9 @@ export const maintain = operation({
       .describe('also drop older months of the audit trail, but keep this number of months before this one'),
   }),
   output: z.object({
-    expired: z.record(z.enum(EXPIRING_TABLES), z.int()).describe('expired rows that were removed, by table'),
+    expired: z
+      .record(z.enum([...EXPIRING_TABLES, 'payments']), z.int())
+      .describe('expired rows that were removed, by table'),
     made: z.array(z.string()).readonly().describe('partitions of the trail that were created'),
     pruned: z.array(z.string()).readonly().describe('dropped months of the trail, such as `2026-11`'),
     strays: z.int().describe('rows of the trail that belong to no month'),
@@ -38,12 +40,13 @@ export const maintain = operation({
     const { version, known, text, remedy } = await schemaState(pool);
     if (version !== known) throw new OperatorError('state', `${text}: ${remedy}`);
     if (keep !== undefined) await confirmPruning(context, keep);
-    const expired = { sessions: 0, rejections: 0, refusals: 0, throttles: 0 };
+    const expired = { sessions: 0, rejections: 0, refusals: 0, throttles: 0, payments: 0 };
     for (const table of EXPIRING_TABLES) expired[table] = await removeAllExpired(pool, table);
     if (!(await ownsTables(pool))) {
       warn(`not done: ${NOT_OWNER}`);
       return { expired, made: [], pruned: [], strays: 0, analyzed: false, leftUndone: [NOT_OWNER] };
     }
+    expired.payments = await removeUncountedPayments(pool);
     const { done: made, busy } = await preparePartitions(pool);
     const pruned =
       keep === undefined ? { months: [], busy: false } : await pruneAuditPartitions(pool, keep, operator);

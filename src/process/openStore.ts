@@ -8,7 +8,7 @@ import { isTransientAtStart } from '../store/database/errors.ts';
 import { migrate } from '../store/schema/migrate.ts';
 import { MigrationError, schemaState } from '../store/schema/schemaState.ts';
 import { ensureServerRole } from '../store/schema/serverRole.ts';
-import { findSettings, saveSettings } from '../store/schema/settings.ts';
+import { differing, findSettings, saveSettings } from '../store/schema/settings.ts';
 import { onEnd } from './ending.ts';
 
 export interface Store {
@@ -74,14 +74,15 @@ export async function checkSchema(pool: pg.Pool, log: StoreLog) {
 /** Stores a starting server's settings, for commands, and logs changes. @throws {ConfigError} for another currency */
 export async function saveServerSettings(pool: pg.Pool, config: Config, log: StoreLog): Promise<void> {
   const own = settingsOf(config);
-  const changed = await saveSettings(pool, own);
+  // A first start has nothing to compare, nor has one with a setting that earlier builds did not know.
+  const changed = differing(own, await findSettings(pool));
+  await saveSettings(pool, own);
   const { currency } = await findSettings(pool);
   if (currency !== own.currency)
     throw new ConfigError([
       `CURRENCY is ${own.currency}, but the limits in this database are sums in ${currency}: set CURRENCY=${currency}, or use another database; see docs/operate/configuration.md#environment.`,
     ]);
-  // A first start has nothing to compare.
-  if (changed.length > 0 && !changed.includes('CURRENCY'))
+  if (changed.length > 0)
     log.info(`${changed.join(' and ')} changed: restart the other servers of this database with the same`);
 }
 

@@ -69,10 +69,20 @@ async function openHttp(config: Config, { pool: db }: Store, log: Logger): Promi
   // Production loads nothing of trial mode.
   const secrets = config.secrets ?? (await import('../trial/startTrial.ts')).trialSecrets(config.dataDir);
   const keyRing = new KeyRing(secrets);
-  const { baseUrl, brand, catalogue, directory, languages, currency, defaultLimit, timeZone } = config;
-  const { codeLifetimeSeconds, maxInstances, trustProxy, maxConnections } = config;
-  const offer = { catalogue, currency, defaultLimit };
-  const settings = { ...offer, brand, directory, languages, timeZone, codeLifetimeSeconds, maxInstances };
+  const { baseUrl, brand, catalogue, directory, languages, timeZone } = config;
+  const { codeLifetimeSeconds, maxInstances, countsPayments, trustProxy, maxConnections } = config;
+  const { currency, defaultLimit, furtherLimits } = config;
+  const offer = { catalogue, currency, defaultLimit, furtherLimits };
+  const settings = {
+    ...offer,
+    brand,
+    directory,
+    languages,
+    timeZone,
+    codeLifetimeSeconds,
+    maxInstances,
+    countsPayments,
+  };
   const showsRules = config.databaseUrl === null;
   const provider = config.provider && openProvider(config.provider, log);
   provider?.client().catch((error: Error) => log.warn(`${error.message}; users can't sign in until it does`));

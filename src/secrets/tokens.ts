@@ -51,7 +51,7 @@ export function deriveGrantId(userId: string, clientId: string, instanceName: st
 }
 
 /** @param hex 32 hex digits @returns the uuid in PostgreSQL's text form */
-function formatUuid(hex: string): string {
+export function formatUuid(hex: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 

@@ -22,6 +22,20 @@ export const METRIC_EVENTS = {
     'code_used',
     'user_blocked',
   ],
+  /** Payments that `SPENDING` counts, by verdict; a repeat is not counted again. */
+  payment: [
+    'reserved',
+    'released',
+    'key_reused',
+    'no_right',
+    'wrong_currency',
+    'wrong_source',
+    'ended',
+    'used_up',
+    'other_amount',
+    'over_largest',
+    'over_budget',
+  ],
   /** `unavailable`: answered 503, or an internal error. */
   signIn: ['signed_in', 'wrong', 'wait', 'stale', 'unavailable'],
   paymentConfirmation: ['confirmed', 'wrong', 'wait', 'stale', 'unavailable'],

@@ -14,7 +14,7 @@ import { readOrMake } from './postgres/readOrMake.ts';
 /** The used part of `buildDemo` in `demo/src/app.ts`: `src` is compiled without the demo. */
 export type BuildDemo = (
   settings: Demo &
-    Pick<Config, 'timeZone'> & {
+    Pick<Config, 'timeZone' | 'currency'> & {
       readonly url: string;
       readonly register: Register;
       readonly languages: ReturnType<typeof readDemoTexts>;
@@ -46,7 +46,7 @@ export async function startTrial(config: Config, pool: pg.Pool, log: Logger) {
 
 /** Starts the demo application on the next port. Assent serves even if that port is taken. */
 async function startDemo(config: Config, pool: pg.Pool, log: Logger): Promise<RunningDemo | null> {
-  const { baseUrl, port, dataDir, timeZone } = config;
+  const { baseUrl, port, dataDir, timeZone, currency } = config;
   const address = { host: '127.0.0.1', port: port + 1 };
   const url = `http://${address.host}:${address.port}`;
   const hasPasswords = config.provider === null;
@@ -55,7 +55,7 @@ async function startDemo(config: Config, pool: pg.Pool, log: Logger): Promise<Ru
   // Loaded only here: production has none of its code.
   const { buildDemo } = (await import(DEMO.href)) as { buildDemo: BuildDemo };
   const register = await prepareRegistering(pool, join(dataDir, 'registered.json'));
-  const app = await buildDemo({ ...demo, url, timeZone, register, languages: readDemoTexts() });
+  const app = await buildDemo({ ...demo, url, timeZone, currency, register, languages: readDemoTexts() });
   try {
     await app.listen(address);
   } catch (error) {

@@ -54,9 +54,12 @@ describe('the playground of trial mode', () => {
     expect(await heading()).toBe('Paid');
     await next();
     expect(await heading()).toBe('Not paid');
-    expect(await newest().textContent()).toMatch(/limit_exceeded.+"spent_before": "3000\.00"/s);
-    await page.getByText(/^3,000 of 5,000 used, all free again on \d/).waitFor();
-    expect(await page.getByRole('meter').getAttribute('value')).toBe('3000.00');
+    expect(await newest().textContent()).toContain('over_budget');
+    expect(await page.locator('.message').nth(1).textContent()).toMatch(
+      /"verdict": "refused".+"left": "2000"/s,
+    );
+    await page.getByText(/^3,000 of 5,000 used, free again from \d/).waitFor();
+    expect(await page.getByRole('meter').getAttribute('value')).toBe('3000');
     expect(await ticked()).toBe(2);
 
     await connect();
@@ -136,7 +139,7 @@ describe('the playground of trial mode', () => {
     const program = () => page.locator('.panel:visible', { hasText: 'requests.post' }).first().textContent();
     expect(await program()).toMatch(/oauth\/token.+environ\["CLIENT_SECRET"\]/s);
     await next();
-    await expect.poll(program).toMatch(/oauth\/introspect.+environ\["RESOURCE_SECRET"\]/s);
+    await expect.poll(program).toMatch(/oauth\/spend.+environ\["RESOURCE_SECRET"\]/s);
   });
 
   it('works without JavaScript', async () => {

@@ -420,6 +420,8 @@ describe('assent grant import', () => {
       of('payment-p2p payment.to-account("41")', open),
       of('payment-p2p.limit(1,5) payment-shop.limit(,5)', open),
       of('payment.to-account("a\u202eb")', open),
+      of('payment-shop.limit(7,2000).each(500)', open),
+      of('payment-shop.limit(7,2000).until(2027-06-30)', open),
       of('payment.to-account("pауpаl@x.example","email")', open),
       of(`payment.to-account("${'1'.repeat(129)}")`, open),
       of(`account-info${' '.repeat(2_500)}`, open),

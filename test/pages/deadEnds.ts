@@ -152,6 +152,15 @@ const atWallet =
     }
   };
 
+/** A signed-in user at a request for a right until this day, where LIMITS has that. */
+const asking = (until: string): Reach =>
+  at({ furtherLimits: ['until'] }, async (browser, server) => {
+    const { login, password } = await server.createUser();
+    await signIn(browser, login, password);
+    const client = await server.createClient({ name: SHOP });
+    return browser.get(linkTo(requestOf(client, { scope: `payment-shop.limit(7,5).until(${until})` })));
+  });
+
 type Change = Partial<Pick<Wallet, 'user' | 'replaced'>>;
 
 const signingIn = (change: Change): Reach =>
@@ -220,6 +229,8 @@ const ERRORS: Record<
   right_not_allowed: { ...SCOPE, reach: (browser, { limited }) => browser.get(linkTo(requestOf(limited))) },
   unclear_target: { ...SCOPE, reach: sent({ scope: 'payment.to-pattern("a b")' }) },
   contradiction: { ...SCOPE, reach: sent({ scope: 'account-info account-info' }) },
+  ended_right: { ...SCOPE, reach: asking('2026-06-30') },
+  right_outlives_token: { ...SCOPE, reach: asking('2999-12-31') },
   above_ceiling: {
     ...SCOPE,
     reach: (browser, { limited }) =>

@@ -14,10 +14,12 @@ import { describeSessions } from '../../src/http/pages/account/securityPage.ts';
 import { describeRequest, type typedLimits } from '../../src/http/pages/consentPage.ts';
 import { BUILT_IN_CATALOGUE, type Catalogue } from '../../src/languages/catalogue.ts';
 import { withValues } from '../../src/languages/languages.ts';
+import { tokenLifetimeFrom } from '../../src/rules/common/lifetimes.ts';
 import { BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
 import { parseTargetNames } from '../../src/rules/face/directory.ts';
 import type { Logo } from '../../src/rules/face/logo.ts';
 import { type Client, logoPath } from '../../src/rules/request/client.ts';
+import { FURTHER_LIMITS } from '../../src/rules/request/scopeRules.ts';
 import { hasSpendingRight } from '../../src/rules/scope/scope.ts';
 import { HISTORY_KINDS } from '../../src/store/account/history.ts';
 import { parseScope } from '../rules/rubles.ts';
@@ -58,11 +60,15 @@ const TWELVE = [
   'money-source("wallet","card")',
 ].join(' ');
 
+/** A largest payment and a last day. */
+const FURTHER = 'payment-shop.limit(7,5000).each(500).until(2027-06-30)';
+
 const OPERATORS = {
   catalogue: BUILT_IN_CATALOGUE,
   timeZone: 'UTC',
   brand: BUILT_IN_BRAND,
   provider: null,
+  furtherLimits: [],
   directory: parseTargetNames('{"shops": {"metro": {"en": "City Metro", "ru": "Метро"}}, "accounts": {}}'),
 };
 
@@ -186,8 +192,7 @@ function access(asked: Asked): ConsentStep {
       canonicalQuery: REQUEST,
     },
     user: { ...user, hasPaymentPassword },
-    expiresAt: new Date('2029-11-20T12:00:00Z'),
-    daysLeft: 1_096,
+    ...tokenLifetimeFrom(new Date('2026-11-20T12:00:00Z')),
     earlier: earlier
       ? { confirmedAt: new Date('2026-02-03T12:00:00Z'), lastUsedOn, rights: parseScope(earlier) }
       : null,
@@ -268,7 +273,7 @@ export function pageSamplesIn(language: Tag): Record<string, Page> {
     instanceName: string | null,
     scope: string,
     changes: Partial<LiveAuthorization> = {},
-  ) => ({
+  ): LiveAuthorization => ({
     grantId: '3d6f0a52-3f0c-4f0e-9a39-0d8f6c1f2b11',
     clientId: CLIENT.clientId,
     clientName: 'Demo Shop',
@@ -280,6 +285,7 @@ export function pageSamplesIn(language: Tag): Record<string, Page> {
     expiresAt: new Date('2029-11-20T12:00:00Z'),
     expiresSoon: false,
     rights: parseScope(scope),
+    spent: [],
     disconnectToken: 'disconnect.token',
     scope,
     // On no page:
@@ -515,15 +521,41 @@ export function pageSamplesIn(language: Tag): Record<string, Page> {
     }),
     'consent, transfers': consent({ scope: TRANSFERS }),
     'consent, limits to lower': consent({ ...EARLIER, client: { userLimits: true } }),
+    'consent, largest payment and last day': consent({ scope: FURTHER }),
+    'consent, largest payments and last days': consent({
+      scope: `account-info ${FURTHER} payment.to-account("41001").limit(1,500).until(2027-01-31)`,
+      earlier: 'account-info payment-shop.limit(7,3000) payment.to-account("41001").limit(1,400)',
+    }),
+    'consent, largest payment and last day to lower': consent(
+      { scope: 'payment-shop.limit(7,5000)', client: { userLimits: true } },
+      null,
+      { furtherLimits: FURTHER_LIMITS },
+    ),
+    'consent, largest payments that can’t be granted': consent(
+      { scope: `${FURTHER} payment-p2p.limit(1,500).until(2026-11-30)`, client: { userLimits: true } },
+      {
+        limits: new Map([
+          [0, { sum: '2000', each: '5000', until: '2026-12-20' }],
+          [1, { sum: '500', each: HOSTILE, until: '' }],
+        ]),
+        problems: new Map([
+          [0, { each: 'higher_than_asked' }],
+          [1, { each: 'not_a_sum' }],
+        ]),
+      },
+      { furtherLimits: FURTHER_LIMITS },
+    ),
+    'confirm, largest payment and last day': confirm({ scope: FURTHER }),
+    'receipt, largest payments and last days': receipt({ scope: `${FURTHER} payment-p2p.limit(1,500)` }),
     'consent, limits that can’t be granted': consent(
       { client: { userLimits: true }, scope: TWELVE },
       {
-        sums: new Map(['a lot', '300', '1,000', HOSTILE, '0'].map((sum, index) => [index + 4, sum])),
+        limits: new Map(['a lot', '300', '1,000', HOSTILE, '0'].map((sum, index) => [index + 4, { sum }])),
         problems: new Map([
-          [4, 'higher_than_asked'],
-          [6, 'too_many_decimals'],
-          [7, 'not_a_sum'],
-          [8, 'not_above_zero'],
+          [4, { sum: 'higher_than_asked' }],
+          [6, { sum: 'too_many_decimals' }],
+          [7, { sum: 'not_a_sum' }],
+          [8, { sum: 'not_above_zero' }],
         ]),
       },
     ),
@@ -552,6 +584,16 @@ export function pageSamplesIn(language: Tag): Record<string, Page> {
     ]),
 
     account: account([connected('Demo Shop', [shop, tablet]), diary]),
+    'account, some of it is spent': account([
+      connected('Demo Shop', [
+        authorization(null, 'payment-shop.limit(7,5000) payment-p2p.limit(30,900)', {
+          spent: [
+            { used: '1200', oldest: '800', freeAgain: new Date('2026-11-30T12:00:00Z') },
+            { used: '900.50', oldest: '900.50', freeAgain: new Date('2026-12-20T12:00:00Z') },
+          ],
+        }),
+      ]),
+    ]),
     'account, empty': account([]),
     'account, last one disconnected': account([], disconnected()),
     'account, one of several disconnected': account(demoShop, disconnected('Demo Shop, anna-tablet')),

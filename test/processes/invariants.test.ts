@@ -122,6 +122,10 @@ const CONTRADICTIONS = [
 const FAULTS: Readonly<Record<string, string | readonly string[]>> = {
   'privileges: a role that may delete grants': 'grant delete on grants to pg_monitor',
   'privileges: a column that every role may change': 'grant update (scope) on grants to public',
+  'payment_totals: a payment that is not in the total of the next': `
+    insert into payment_reservations (grant_id, budget, paid_at, key, payment_hash, amount, total, days, token_issued_at)
+    select grant_id, sha256('b'), at, at::text, sha256('p'), 5, total, 7, now()
+      from (select grant_id from grants limit 1) g, (values (now(), 5), (now() + interval '1 minute', 20)) p (at, total)`,
   'owners: a function of another owner': 'alter function is_live owner to pg_monitor',
   'grant_keys: a grant_id of another instance': setGrants(`instance_name = 'mine'`, named('replayed')),
   'grant_doubles: two grants with one id, one of them missing in the index': [

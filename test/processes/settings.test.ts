@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import pg from 'pg';
 import { expect, it } from 'vitest';
 import { ownDatabase } from '../support/postgres/database.ts';
 import { commandsOn } from '../support/process/commands.ts';
@@ -52,6 +53,22 @@ it('a start with another catalogue or default limit logs which; the same ones ar
   );
 });
 
+it('a start after a build that did not know a setting logs none', async () => {
+  const { url } = await ownDatabase();
+  const of = onDatabase(url);
+  await (await begin(of)).stop();
+  const db = new pg.Client(url);
+  await db.connect();
+  await db.query(`delete from settings where name = 'limits'`);
+  await db.end();
+  const again = await begin(of);
+  await again.stop();
+  expect(again.output()).not.toContain('changed');
+  const other = await begin({ ...of, LIMITS: 'each' });
+  await other.stop();
+  expect(other.output()).toContain('"msg":"LIMITS changed: ');
+});
+
 it('a command without CURRENCY and DEFAULT_LIMIT shows those of the servers', async () => {
   const { assent } = commandsOn(await startedWith(EUROS));
   const line = 'client create --name Shop --redirect-uri https://shop.example/ --most 30,500';
@@ -80,6 +97,44 @@ it('an import and a registration with rights need the catalogue of the servers',
   expect(await inDollars.refused(`client import ${file}`, 1)).toMatch(/^CURRENCY must be /);
   expect(await whole.json(`client import ${file}`)).toMatchObject({ imported: 1 });
   await whole.json(`${register} donate`);
+});
+
+it('commands have the LIMITS of the servers, which must not differ', async () => {
+  const of = await startedWith({ LIMITS: 'each,until' });
+  const { assent, json } = commandsOn(of);
+  const client = { client_id: 'shop', name: 'Shop', redirect_uri: 'https://shop.example/' };
+  await json(`user import ${fileOf({ login: 'anna', name: 'Anna' })}`);
+  await json(`client import ${fileOf({ ...client, most: '7,2000' })}`);
+  const scope = 'payment-shop.limit(7,2000).each(500).until(2027-06-30)';
+  const grantOf = (asked: string) =>
+    fileOf({ login: 'anna', client_id: 'shop', scope: asked, token: randomUUID(), issued_at: new Date() });
+  const grant = grantOf(scope);
+  for (const LIMITS of ['each', 'until']) {
+    const other = commandsOn({ ...of, LIMITS });
+    expect(await other.refused(`grant import ${grant}`, 1)).toMatch(
+      /^LIMITS must be as the servers of this database have it/,
+    );
+  }
+  expect(await commandsOn({ ...of, SPENDING: 'on' }).json(`grant import ${grant} --dry-run`)).toMatchObject({
+    imported: 1,
+  });
+  expect(await json(`grant import ${grant}`)).toMatchObject({ imported: 1 });
+  for (const [asked, reason] of [
+    ['payment-shop.limit(7,2000).each(2001)', 'a payment larger than all of them together'],
+    [
+      'payment-shop.limit(7,2001).each(500)',
+      'payment-shop has 7,2001, and the maximum of the application is 7,2000',
+    ],
+  ] as const)
+    expect(JSON.stringify(await assent(`grant import ${grantOf(asked)} --json`))).toContain(reason);
+  const listed = await assent('grant list --login anna --json');
+  const grantId = /"grant_id": ?"([^"]+)"/.exec(listed.stdout)?.[1];
+  expect(await json(`grant show ${grantId}`)).toMatchObject({ scope });
+  const said = 'Pay any shop: at most RUB 2,000 in any 7 days, RUB 500 in one payment, until 30 June 2027';
+  expect((await assent(`grant show ${grantId}`)).stdout.replaceAll(/\s+/g, ' ')).toContain(said);
+  const { findings } = await doctor({ ...of, BASE_URL: 'https://pay.invalid', LIMITS: 'each' });
+  const texts = findings.flatMap(({ check, text }) => (check === 'settings' ? text.split(' ', 1) : []));
+  expect(texts).toEqual(['LIMITS']);
 });
 
 it('an import before the first start sets the currency; one that is only tried does not', async () => {

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { dayOf } from '../../src/rules/common/lifetimes.ts';
 import type { Limit } from '../../src/rules/common/money.ts';
 import { findInvisibleCharacter } from '../../src/rules/common/text.ts';
 import type { MoneySource } from '../../src/rules/scope/rights.ts';
@@ -41,9 +42,20 @@ const sum = fc
   .map(([whole, decimals]) => (decimals === null ? `${whole}` : `${whole}.${decimals}`))
   .filter((value) => Number(value) > 0);
 
+const day = fc
+  .date({ min: new Date('2000-01-01'), max: new Date('2100-01-01'), noInvalidDate: true })
+  .map(dayOf);
+
 const limit: fc.Arbitrary<Limit> = fc
-  .option(fc.tuple(fc.option(fc.integer({ min: 1, max: 9999 })), sum))
-  .map((written) => (written === null ? DEFAULT : rubles(...written)));
+  .option(
+    fc.tuple(fc.option(fc.integer({ min: 1, max: 9999 })), sum, fc.option(sum), fc.option(day, { freq: 1 })),
+  )
+  .map((written) => {
+    if (written === null) return DEFAULT;
+    const [days, sum, each, until] = written;
+    const further = { ...(days !== null && each !== null && { each }), ...(until !== null && { until }) };
+    return { ...rubles(days, sum), ...further };
+  });
 
 /** The content of a right's parentheses. */
 const named = {
@@ -137,7 +149,17 @@ export const scopeLike = fc.string({
   unit: fc.constantFrom(
     ...[...BUILT_IN_RIGHTS.keys()].filter((name) => BUILT_IN_RIGHTS.get(name)?.names === undefined),
     ...['payment', '.to-pattern("7")', '.to-account("1","phone")', '.to-account(', '.limit(1,5)'],
-    ...['.limit(,5)', 'money-source("wallet")', 'money-source(', '"card"', '0', '12', '\t'],
+    ...[
+      '.limit(,5)',
+      '.each(5)',
+      '.until(2027-06-30)',
+      'money-source("wallet")',
+      'money-source(',
+      '"card"',
+      '0',
+      '12',
+      '\t',
+    ],
     ...['"', '\\', '(', ')', ',', '.', ' '],
     ...['\0', '\n', '\u202e', 'é', '\u{1f4b3}'],
   ),

@@ -31,6 +31,7 @@ describe('scopes.md: the maximum that an application may request', () => {
   it.each([
     ['30,5000', 'payment-shop.limit(30,5000) account-info payment-p2p.limit(7,10)'],
     ['30,5000', 'payment-shop.limit(1,4999.99)'],
+    ['30,5000', 'payment-shop.limit(30,5000).each(5000).until(2029-06-30)'],
     ['30,5000', 'payment-shop.limit(,5000.00)'],
     ['30,5000.5', 'payment-shop.limit(30,5000.50)'],
     ['1,3000', 'payment-shop'], // the default limit: 3,000 in a day
@@ -48,8 +49,10 @@ describe('scopes.md: the maximum that an application may request', () => {
     ['30,9', 'payment-shop', '30,10'], // and as texts the other way round
     ['1,2999.99', 'payment-shop', null],
     ['1,2999.99', 'transfer', null],
-  ])('of %s forbids %s with the limit %s, even as a second right', (most, right, limit) => {
-    const scope = `account-info ${right}${limit === null ? '' : `.limit(${limit})`}`;
+    ['30,5000', 'payment-shop', '31,6000', '.each(500).until(2027-06-30)'],
+    ['30,5000', 'payment-shop', '30,5000.01', '.each(1)'],
+  ])('of %s forbids %s with the limit %s, even as a second right', (most, right, limit, further = '') => {
+    const scope = `account-info ${right}${limit === null ? '' : `.limit(${limit})${further}`}`;
     const { code, rule } = refusalOf(() => read(scope, most));
     const [name] = right.split('(');
     expect(code).toBe('invalid_scope');

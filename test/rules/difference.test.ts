@@ -65,6 +65,17 @@ describe('the difference between an earlier authorization and a request', () => 
     [',5000', ',9000', 'raised'],
     [',9000', ',5000', 'lowered'],
     ['1,5000', ',5000', 'changed'],
+    ['7,5000', '7,5000).each(500', 'lowered'],
+    ['7,5000).each(500', '7,5000', 'raised'],
+    ['7,5000', '7,5000).each(5000.00', 'unchanged'],
+    ['7,5000).each(500', '7,4000).each(600', 'changed'],
+    ['7,5000).each(500', '7,400', 'lowered'],
+    ['7,5000', '7,5000).until(2027-06-30', 'lowered'],
+    ['7,5000).until(2027-06-30', '7,5000).until(2027-07-01', 'raised'],
+    ['7,5000).until(2027-06-30', '7,5000', 'raised'],
+    ['7,5000).until(2027-06-30', '7,6000).until(2027-01-31', 'changed'],
+    [',5000).until(2027-06-30', ',5000).until(2027-06-30', 'unchanged'],
+    [',5000).until(2027-06-30', ',6000).until(2027-06-30', 'raised'],
   ])('from limit(%s) to limit(%s) is “%s”', (before, after, change) => {
     const changes = between(`payment-shop.limit(${before})`, `payment-shop.limit(${after})`);
     expect(changes[0]?.split(' ', 1)).toEqual([change]);

@@ -1,15 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hundredths, moneyOf } from '../../src/rules/common/money.ts';
+import { tokenLifetimeFrom } from '../../src/rules/common/lifetimes.ts';
+import { covers, hundredths, moneyOf } from '../../src/rules/common/money.ts';
 import { formatScope, type Right } from '../../src/rules/scope/scope.ts';
-import { type LoweringProblem, lowerableLimits, lowerLimits } from '../../src/rules/spending/lowering.ts';
+import {
+  earlierEnds,
+  type LoweredLimit,
+  type LoweringProblem,
+  lowerableLimits,
+  lowerLimits,
+} from '../../src/rules/spending/lowering.ts';
 import { anyString, forAny, rights } from './arbitraries.ts';
-import { parseScope } from './rubles.ts';
+import { parseScope, rubles } from './rubles.ts';
 
 /** The scope that is granted when `typed` stands in the field of the right at `index`, or the problem with it. */
 function granted(scope: string, typed: string, index = 0): string | LoweringProblem | undefined {
-  const lowering = lowerLimits(parseScope(scope), new Map([[index, typed]]));
-  return lowering.problems === null ? formatScope(lowering.rights) : lowering.problems.get(index);
+  const lowering = lowerLimits(parseScope(scope), new Map([[index, { sum: typed }]]));
+  return lowering.problems === null ? formatScope(lowering.rights) : lowering.problems.get(index)?.sum;
 }
 
 /** Sums as a user may write them, each with its value in hundredths. */
@@ -43,17 +50,27 @@ describe('lowering a limit', () => {
 
   it('reports the problem of each limit that can’t be granted', () => {
     const asked = parseScope('payment-shop payment-p2p.limit(7,5) account-info');
-    const { problems } = lowerLimits(asked, new Map(['', '5.01', '1'].entries()));
-    expect(Object.fromEntries(problems ?? [])).toEqual({ 0: 'not_a_sum', 1: 'higher_than_asked' });
+    const { problems } = lowerLimits(
+      asked,
+      new Map(
+        [{ sum: '', each: '3001' }, { sum: '5', each: '5.01' }, { sum: '1' }].map((one, at) => [at, one]),
+      ),
+    );
+    expect(Object.fromEntries(problems ?? [])).toEqual({
+      0: { sum: 'not_a_sum', each: 'higher_than_asked' },
+      1: { each: 'higher_than_asked' },
+    });
   });
 
   it('grants typed sums up to the requested sum, refuses higher sums, and changes nothing else', () => {
     forAny(rights, fc.array(written, { minLength: 6, maxLength: 6 }), (asked, sums) => {
-      const typed = new Map(lowerableLimits(asked).map(({ index }) => [index, sums[index]?.text ?? '']));
+      const typed = new Map(
+        lowerableLimits(asked).map(({ index }) => [index, { sum: sums[index]?.text ?? '' }]),
+      );
       const lowering = lowerLimits(asked, typed);
       if (lowering.problems !== null) {
         for (const [index, problem] of lowering.problems) {
-          expect(problem).toBe('higher_than_asked');
+          expect(problem).toEqual({ sum: 'higher_than_asked' });
           expect(sums[index]?.sum).toBeGreaterThan(cents(asked[index]));
         }
         return;
@@ -61,6 +78,7 @@ describe('lowering a limit', () => {
       const given = parseScope(formatScope(lowering.rights));
       expect(given).toEqual(lowering.rights);
       expect(given.map(withoutSum)).toEqual(asked.map(withoutSum));
+      expect(given.map(({ limit }) => limit?.until)).toEqual(asked.map(({ limit }) => limit?.until));
       for (const [index] of typed) expect(cents(given[index])).toBe(sums[index]?.sum);
       const changed = given.some((right, index) => cents(right) !== cents(asked[index]));
       expect(lowering.isLower).toBe(changed);
@@ -74,17 +92,58 @@ describe('lowering a limit', () => {
       written.map(({ text }) => text),
       fc.constantFrom('1', '0,01'),
     );
+    const parts = fc.constantFrom('sum' as const, 'each' as const);
+    const ends = fc.constantFrom(undefined, '', '2027-06-30', '2001-01-01');
     fc.assert(
-      fc.property(rights, fc.nat({ max: 5 }), typed, (asked, place, text) => {
-        const lowering = lowerLimits(asked, new Map([[place % asked.length, text]]));
+      fc.property(rights, fc.nat({ max: 5 }), parts, typed, ends, (asked, place, part, text, until) => {
+        const lowering = lowerLimits(asked, new Map([[place % asked.length, { [part]: text, until }]]));
         if (lowering.problems !== null) return;
         for (const [index, right] of lowering.rights.entries()) {
           expect(cents(right)).toBeLessThanOrEqual(cents(asked[index]));
+          const [before, after] = [asked[index]?.limit, right.limit];
+          if (before && after) expect([covers(before, after), right]).toEqual([true, right]);
           if (right.limit?.days === null) expect(right).toEqual(asked[index]);
         }
       }),
       { numRuns: 1_000 },
     );
+  });
+});
+
+describe('lowering the largest payment and the last day', () => {
+  it.each<[scope: string, typed: LoweredLimit, granted: string]>([
+    ['(7,5000)', { sum: '5000', each: '500', until: '' }, '(7,5000).each(500)'],
+    ['(7,5000)', { sum: '2000', each: '5000', until: '' }, '(7,2000)'],
+    ['(7,5000)', { sum: '2000', each: '3000' }, '(7,2000)'],
+    ['(7,5000).each(500)', { sum: '300', each: '500' }, '(7,300)'],
+    ['(7,5000).each(500)', { sum: '3000', each: '500' }, '(7,3000).each(500)'],
+    ['(7,5000).each(500)', { sum: '5000', each: '99,5' }, '(7,5000).each(99.50)'],
+    ['(7,5000).each(500.00)', { sum: '5000.0', each: '500' }, '(7,5000).each(500.00)'],
+    ['(7,5000)', { sum: '5000', each: '5000', until: '2027-06-30' }, '(7,5000).until(2027-06-30)'],
+    ['(7,5000).until(2027-06-30)', { sum: '5000', until: '2027-01-31' }, '(7,5000).until(2027-01-31)'],
+    ['(7,5000).until(2027-06-30)', { sum: '5000', until: '2027-07-01' }, '(7,5000).until(2027-06-30)'],
+    ['(7,5000).until(2027-06-30)', { sum: '10', until: '' }, '(7,10).until(2027-06-30)'],
+    ['(7,5000).each(5000)', {}, '(7,5000).each(5000)'],
+  ])('of limit%s to %j grants limit%s', (asked, typed, limit) => {
+    const lowering = lowerLimits(parseScope(`payment-shop.limit${asked}`), new Map([[0, typed]]));
+    expect(formatScope(lowering.rights ?? [])).toBe(`payment-shop.limit${limit}`);
+    expect('isLower' in lowering && lowering.isLower).toBe(asked !== limit);
+  });
+
+  it('of a default limit writes it out', () => {
+    const lowering = lowerLimits(parseScope('payment-shop'), new Map([[0, { sum: '3000', each: '100' }]]));
+    expect(formatScope(lowering.rights ?? [])).toBe('payment-shop.limit(1,3000).each(100)');
+  });
+
+  it.each([
+    ['2026-11-29T23:30:00Z', undefined, ['2027-11-29', '2026-12-29']],
+    ['2027-01-31T12:00:00Z', undefined, ['2028-01-31', '2027-02-28']],
+    ['2026-11-29T12:00:00Z', '2027-06-30', ['2026-12-29']],
+    ['2026-11-29T12:00:00Z', '2026-12-29', []],
+  ])('offers at %s, beside %s, the last days %j', (now, until, days) => {
+    const limit = { ...rubles(7, '5'), ...(until && { until }) };
+    const offered = earlierEnds(limit, tokenLifetimeFrom(new Date(now)));
+    expect(offered.map(({ day }) => day)).toEqual(days);
   });
 });
 

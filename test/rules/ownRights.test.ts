@@ -135,13 +135,16 @@ describe('a right that is not in the catalogue', () => {
 });
 
 /** The scope, made of nothing but the data. */
-function written({ right, target, target_type, sources, period_days, amount }: RightJson): string {
+function written(one: RightJson): string {
+  const { right, target, target_type, sources, period_days, amount, largest, until } = one;
   const texts = (target === undefined ? (sources ?? []) : [target, target_type]).filter(
     (text) => text !== undefined,
   );
   const quoted = texts.map((text) => `"${text.replaceAll(/["\\]/g, '\\$&')}"`);
   const limit = amount === undefined ? '' : `.limit(${period_days ?? ''},${amount})`;
-  return right + (quoted.length > 0 ? `(${quoted.join(',')})` : '') + limit;
+  const each = largest === undefined ? '' : `.each(${largest})`;
+  const end = until === undefined ? '' : `.until(${until})`;
+  return right + (quoted.length > 0 ? `(${quoted.join(',')})` : '') + limit + each + end;
 }
 const withLimit = (right: Right) => ({
   ...right,

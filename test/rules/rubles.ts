@@ -1,9 +1,10 @@
 import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
 import type { Limit } from '../../src/rules/common/money.ts';
-import { BUILT_IN_OFFER } from '../../src/rules/request/scopeRules.ts';
+import { BUILT_IN_OFFER, FURTHER_LIMITS } from '../../src/rules/request/scopeRules.ts';
 import * as scopes from '../../src/rules/scope/scope.ts';
 
-export const OFFER = { ...BUILT_IN_OFFER, catalogue: BUILT_IN_CATALOGUE };
+/** With all that limits can have. */
+export const OFFER = { ...BUILT_IN_OFFER, catalogue: BUILT_IN_CATALOGUE, furtherLimits: FURTHER_LIMITS };
 
 /** A scope of a service whose currency is the rouble. */
 export const parseScope = (scope: string): scopes.Right[] => scopes.parseScope(scope, 'RUB');

@@ -37,6 +37,18 @@ describe('scopes.md: the grammar of a scope', () => {
   });
 
   it.each([
+    ['(7,5000).each(500)', { ...rubles(7, '5000'), each: '500' }],
+    ['(7,5000).each(5000.00)', { ...rubles(7, '5000'), each: '5000.00' }],
+    ['(7,5000).until(2028-02-29)', { ...rubles(7, '5000'), until: '2028-02-29' }],
+    ['(,300).until(2027-06-30)', { ...rubles(null, '300'), until: '2027-06-30' }],
+    ['(1,5).each(0.01).until(1999-12-31)', { ...rubles(1, '5'), each: '0.01', until: '1999-12-31' }],
+  ])('reads the largest payment and the last day of %s, and prints them as they were', (limit, expected) => {
+    const scope = `payment-shop.limit${limit}`;
+    expect(parseScope(scope)).toEqual([{ name: 'payment-shop', limit: expected }]);
+    expect(formatScope(parseScope(scope))).toBe(scope);
+  });
+
+  it.each([
     ['a sum but no period', '(300)'],
     ['a period of 5 digits', '(10000,1)'],
     ['a period of 0 days', '(0,1)'],
@@ -53,6 +65,21 @@ describe('scopes.md: the grammar of a scope', () => {
     ['no closing parenthesis', '(1,5'],
     ['no parentheses', ''],
     ['a second limit after it', '(1,5).limit(1,5)'],
+    ['a largest payment after a one-time limit', '(,5).each(5)'],
+    ['a second largest payment', '(1,5).each(1).each(1)'],
+    ['a largest payment of zero', '(1,5).each(0)'],
+    ['a largest payment with a period', '(1,5).each(1,5)'],
+    ['an unclosed largest payment', '(1,5).each(1'],
+    ['a largest payment after the last day', '(1,5).until(2027-06-30).each(1)'],
+    ['a second last day', '(1,5).until(2027-06-30).until(2027-06-30)'],
+    ['a last day that does not exist', '(1,5).until(2027-02-29)'],
+    ['a last day in month 13', '(1,5).until(2027-13-01)'],
+    ['a year of 2 digits', '(1,5).until(26-01-01)'],
+    ['a year of 5 digits', '(1,5).until(12027-01-01)'],
+    ['a last day with a time', '(1,5).until(2027-06-30T00:00)'],
+    ['a quoted last day', '(1,5).until("2027-06-30")'],
+    ['an unclosed last day', '(1,5).until(2027-06-30'],
+    ['no last day', '(1,5).until()'],
   ])('7.1 refuses a limit with %s', (_what, limit) => {
     for (const right of ['payment-shop', 'payment.to-pattern("1")', 'payment.to-account("1")'])
       expect(verdictOf(() => parseScope(`${right}.limit${limit}`))).toBe('invalid_scope');
@@ -77,6 +104,9 @@ describe('scopes.md: the grammar of a scope', () => {
     ['two strings without a comma between them', 'payment.to-account("a""phone")'],
     ['a target of a right that takes none', 'payment-shop("1")'],
     ['a limit on a right that spends nothing', 'account-info.limit(1,5)'],
+    ['a largest payment before the limit', 'payment-shop.each(1).limit(1,5)'],
+    ['a largest payment without a limit', 'payment.to-pattern("1").each(1)'],
+    ['a last day without a limit', 'payment-shop.until(2027-06-30)'],
     ['an empty list of money sources', 'money-source()'],
     ['an unknown money source', 'money-source("cash")'],
     ['no space between rights', 'payment.to-pattern("1")account-info'],
@@ -90,6 +120,8 @@ describe('scopes.md: the grammar of a scope', () => {
     const refusal = refusalOf(() => parseScope('money-source("card",b)'));
     expect(refusal.rule).toBe('scope: expected a string in double quotes before or at character 21');
     expect(refusal.message).toBe('The parameter scope has a value that is not a right of this service.');
+    const wrongDay = refusalOf(() => parseScope('payment-p2p.limit(1,5).until(2027-02-29)'));
+    expect(wrongDay.rule).toMatch(/^scope: expected a day such as 2027-06-30 before or at character \d+$/);
   });
 });
 

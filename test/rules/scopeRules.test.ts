@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
-import { parseRequestedScope } from '../../src/rules/request/scopeRules.ts';
+import { type Offer, parseRequestedScope, refuseWrongDays } from '../../src/rules/request/scopeRules.ts';
 import { BUILT_IN_RIGHTS } from '../../src/rules/scope/rights.ts';
-import { formatScope } from '../../src/rules/scope/scope.ts';
+import { formatScope, grantedRights } from '../../src/rules/scope/scope.ts';
 import { forAny, rights } from './arbitraries.ts';
 import { refusalOf, verdictOf } from './refusal.ts';
 import { OFFER, parseScope } from './rubles.ts';
@@ -30,6 +30,11 @@ describe('contract 7.1: the check for contradictions in a scope', () => {
     ['a source of money named twice', 'money-source("card","wallet","cards")'],
     ['payment-p2p with payment.to-account', 'payment-p2p payment.to-account("1")'],
     ['payment-shop with payment.to-pattern', 'payment-shop payment.to-pattern("1")'],
+    ['a payment larger than all of them together', 'payment-shop.limit(7,5000).each(5000.01)'],
+    [
+      'a payment larger than all of them together',
+      'payment-p2p.limit(7,10) payment-shop.limit(7,9).each(10)',
+    ],
     ['a period limit and a one-time limit', 'payment.to-pattern("1") payment.to-pattern("2").limit(,5)'],
     ['a one-time payment with anything but money-source', 'payment-shop.limit(,5) operation-details'],
     ['a one-time payment with anything but money-source', 'payment-shop.limit(,5) payment-p2p.limit(,5)'],
@@ -58,6 +63,8 @@ describe('contract 7.1: the check for contradictions in a scope', () => {
     'payment.to-pattern("1").limit(,5) money-source("wallet","card") account-info',
     'money-source("wallet","card")',
     'payment-shop.limit(1,5) payment-p2p.limit(30,9) operation-history',
+    'payment-shop.limit(7,5000).each(5000.00) payment-p2p.limit(1,5).each(4).until(2027-06-30)',
+    'payment-shop.limit(,5).until(2027-06-30) account-info',
   ])('accepts %s', (scope) => {
     expect(read(scope)).toEqual(parseScope(scope));
   });
@@ -76,6 +83,62 @@ describe('contract 7.1: the check for contradictions in a scope', () => {
       const again = formatScope(list.concat(list[index % list.length] ?? []));
       expect(verdictOf(() => read(again))).toBe('invalid_scope');
     });
+  });
+});
+
+describe('scopes.md: LIMITS', () => {
+  const readWith = (furtherLimits: Offer['furtherLimits'], scope: string) =>
+    parseRequestedScope(scope, { ...OFFER, furtherLimits }, { allowedRights: null, most: null }).scope;
+  const [each, until] = ['payment-shop.limit(7,50).each(5)', 'payment-p2p.limit(7,50).until(2027-06-30)'];
+
+  it.each<[furtherLimits: Offer['furtherLimits'], scope: string, rule: string]>([
+    [[], each, 'payment-shop has .each, which LIMITS of this service does not name'],
+    [[], until, 'payment-p2p has .until, which LIMITS of this service does not name'],
+    [['until'], each, 'payment-shop has .each, which LIMITS of this service does not name'],
+    [['each'], until, 'payment-p2p has .until, which LIMITS of this service does not name'],
+  ])('of %j refuse %s', (furtherLimits, scope, rule) => {
+    const refusal = refusalOf(() => readWith(furtherLimits, `account-info ${scope}`));
+    expect([refusal.code, refusal.ruleId]).toEqual(['invalid_scope', 'unreadable_rights']);
+    expect(refusal.rule).toBe(`scope: ${rule}`);
+  });
+
+  it('of one word allow it, and what was granted with others can be read', () => {
+    expect(readWith(['each'], each)).toBe(each);
+    expect(readWith(['until'], until)).toBe(until);
+    const grant = { clientId: 'x', scope: `${each} ${until}` };
+    expect(grantedRights(grant, 'RUB', new Date('2027-06-30'))).toHaveLength(2);
+  });
+});
+
+describe('scopes.md: the last day of a right', () => {
+  const now = new Date('2026-11-29T13:00:00Z');
+  const refuse = (until: string) =>
+    refuseWrongDays(parseScope(`account-info payment-shop.limit(7,5).until(${until})`), now);
+
+  it.each(['2026-11-29', '2027-06-30', '2029-11-29'])('may be %s', (until) => {
+    expect(() => refuse(until)).not.toThrow();
+  });
+
+  it.each([
+    ['2026-11-28', 'ended_right', 'ended on 2026-11-28, in UTC'],
+    ['0001-01-01', 'ended_right', 'ended on 0001-01-01, in UTC'],
+    ['2029-11-30', 'right_outlives_token', 'ends on 2029-11-30, and its token on 2029-11-29, in UTC'],
+    ['9999-12-31', 'right_outlives_token', 'ends on 9999-12-31, and its token on 2029-11-29, in UTC'],
+  ])('may not be %s: %s', (until, ruleId, sentence) => {
+    const refusal = refusalOf(() => refuse(until));
+    expect([refusal.code, refusal.ruleId, refusal.rule]).toEqual([
+      'invalid_scope',
+      ruleId,
+      `scope: payment-shop ${sentence}`,
+    ]);
+  });
+
+  it.each([
+    ['2027-06-30T23:59:59.999Z', 2],
+    ['2027-07-01T00:00:00.000Z', 1],
+  ])('ends with that day in UTC: at %s a grant has %i rights', (time, count) => {
+    const grant = { clientId: 'x', scope: 'account-info payment-shop.limit(,5).until(2027-06-30)' };
+    expect(grantedRights(grant, 'RUB', new Date(time))).toHaveLength(count);
   });
 });
 

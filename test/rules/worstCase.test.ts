@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { tokenLifetimeFrom } from '../../src/rules/common/lifetimes.ts';
 import { hundredths, type Limit } from '../../src/rules/common/money.ts';
 import type { Right } from '../../src/rules/scope/scope.ts';
-import { mostWithin, worstCase } from '../../src/rules/spending/worstCase.ts';
+import { mostWithin, spendingDays, worstCase } from '../../src/rules/spending/worstCase.ts';
 import { forAny } from './arbitraries.ts';
 import { attempts, greedy, isWithin, letThrough, smallLimit, spentIn } from './payments.ts';
 import { parseScope, rubles } from './rubles.ts';
@@ -54,6 +55,38 @@ describe('the maximum cost of a scope', () => {
       });
       expect(spentIn(paid, 0, 24 * days)).toBe(most && hundredths(most));
     });
+  });
+});
+
+describe('the maximum cost of rights that end before their token', () => {
+  // Until 29 November 2029: 1,096 days.
+  const lifetime = tokenLifetimeFrom(new Date('2026-11-29T13:00:00Z'));
+  const costOf = (scope: string) => {
+    const rights = parseScope(scope);
+    const { daysLeft, lastDay } = spendingDays(rights, lifetime);
+    const worst = worstCase(rights, lifetime);
+    return [worst?.days, worst?.sum, mostWithin(rights, daysLeft, lifetime).sum, daysLeft, lastDay];
+  };
+
+  it.each([
+    ['payment-shop.limit(7,5000)', [7, '5000', '785000', 1_096, null]],
+    ['payment-shop.limit(7,5000).until(2029-11-29)', [7, '5000', '785000', 1_096, '2029-11-29']],
+    // The rest of today, and 67 days.
+    ['payment-shop.limit(7,5000).until(2027-02-04)', [7, '5000', '50000', 68, '2027-02-04']],
+    ['payment-shop.limit(7,5000).until(2026-11-29)', [7, '5000', '5000', 1, '2026-11-29']],
+    // The user confirms what the page has shown just before midnight.
+    ['payment-shop.limit(7,5000).until(2026-11-28)', [7, '5000', '5000', 1, '2026-11-28']],
+    ['payment-shop.limit(,300).until(2026-12-31)', [null, '300', '300', 33, '2026-12-31']],
+    [
+      'payment-shop.limit(30,45000) payment-p2p.limit(1,1000).until(2026-12-08)',
+      [30, '55000', '1675000', 1_096, null],
+    ],
+    [
+      'payment-shop.limit(30,45000).until(2026-12-31) payment-p2p.limit(1,1000).until(2026-12-08)',
+      [30, '55000', '100000', 33, '2026-12-31'],
+    ],
+  ])('%s counts the days that are left: %j', (scope, expected) => {
+    expect(costOf(scope)).toEqual(expected);
   });
 });
 

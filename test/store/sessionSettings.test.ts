@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { checkDatabase, checkInvariants } from '../../src/operations/doctor.ts';
 import * as grants from '../../src/operations/grants.ts';
 import { perform } from '../../src/operations/operation.ts';
@@ -44,6 +44,9 @@ async function seenOn(pool: pg.Pool) {
     const token = await obtainToken(agent, client, user, SPENDING);
     const { iat, exp, rights, active, username } = await introspect(server, resource, token);
     const page = await reachConsent(agent, requestOf(client), user);
+    // Its use is noted afterwards.
+    const readAccount = async () => (await agent.get('/oauth/account')).text;
+    await vi.waitUntil(async () => !(await readAccount()).includes('never used'), { timeout: 10_000 });
     const account = await agent.get('/oauth/account');
     const history = await agent.get('/oauth/account/history');
     const as = { db: pool, operator: 'tests' };

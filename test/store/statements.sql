@@ -97,14 +97,15 @@ select distinct case grantee when 0 then 'public' else pg_get_userbyid(grantee):
  where grantee <> relowner order by 1;
 
 -- 'with role (name) as (select coalesce($1, current_user)::name…'(name, jsonb) → lacks boolean, privilege text
-with role (name) as (select coalesce($1, current_user)::name), ours (oid, privileges, clocked) as (
-  select name::regclass::oid, string_to_array(privileges, ', '), clocked
-    from jsonb_to_recordset($2::jsonb) as needed (name text, privileges text, clocked text)
+with role (name) as (select coalesce($1, current_user)::name), ours (oid, privileges, clocked, changed) as (
+  select name::regclass::oid, string_to_array(privileges, ', '), clocked, changed
+    from jsonb_to_recordset($2::jsonb) as needed (name text, privileges text, clocked text, changed text)
   union all
-  select inhrelid, '{}', null from pg_inherits where inhparent = 'audit_events'::regclass
+  select inhrelid, '{}', null, null from pg_inherits where inhparent = 'audit_events'::regclass
 ), cells as (
   select ours.oid, privilege, attname, has_column_privilege(role.name, ours.oid, attnum, privilege) as has,
-         privilege = any (privileges) and (privilege = 'select' or attname is distinct from clocked) as needed
+         privilege = any (privileges) and (privilege = 'select' or attname is distinct from clocked)
+           and (privilege <> 'update' or coalesce(attname = changed, true)) as needed
     from role, ours join pg_attribute on attrelid = ours.oid and attnum > 0 and not attisdropped,
          unnest('{select,insert,update,references}'::text[]) as privilege
   union all
@@ -174,6 +175,13 @@ select where not exists (
    and not exists (
          select from sessions s where s.user_id = $1 and s.session_hash <> $2 and not (s.seen_at < clock_timestamp() - interval '30 minutes'
                      or s.created_at < clock_timestamp() - interval '12 hours'));
+
+-- account-spent-find(uuid[], bytea[], integer[], timestamp with time zone[]) → index integer, used text, oldest text, freeAgain timestamp with time zone
+select n::int - 1 as index, s.used::text, s.oldest::text, s.oldest_at + r.days * interval '24 hours' as "freeAgain"
+  from unnest($1::uuid[], $2::bytea[], $3::int[], $4::timestamptz[])
+       with ordinality as r (grant_id, budget, days, token_issued_at, n)
+ cross join lateral spent(r.grant_id, r.budget, r.days, r.token_issued_at) s
+ where s.used > 0;
 
 -- audit-cursor-now() → oldest text, own text, at text, installation text
 select pg_snapshot_xmin(s)::text as oldest, pg_current_xact_id()::text as own,
@@ -257,8 +265,11 @@ with accepted as (
              exists (select from retired) as retired;
 
 -- client-set-status(text, text) → changed boolean
-with changed as (
-      update clients set status = $1 where client_id = $2 and status <> $1 returning client_id
+with alone as materialized (
+      select pg_advisory_xact_lock(7274829)
+    ), changed as (
+      update clients set status = $1 from alone
+       where client_id = $2 and status <> $1 returning client_id
     )
     select exists (select from changed) as changed from clients where client_id = $2;
 
@@ -893,6 +904,78 @@ insert into operators (name, role, token_hash, expires_at)
 -- operator-retire(text) → nothing
 update operators set retired_at = clock_timestamp() where name = $1 and retired_at is null;
 
+-- payment-release(uuid, text, timestamp with time zone) → verdict text, late boolean
+with locked as materialized (
+  select grant_id from grants where grant_id = $1 for no key update
+), moment as materialized (
+  select clock_timestamp() >= $3::timestamptz as late
+    from (select (select count(*) from locked) as rows) locked where rows >= 0
+), released as (
+  update payment_reservations p set released_at = clock_timestamp()
+    from locked, moment
+   where p.grant_id = locked.grant_id and p.key = $2 and p.released_at is null and not late
+     and (p.days is null or p.paid_at > clock_timestamp() - p.days * interval '24 hours')
+  returning p.key
+)
+select case when p.key is null then 'unknown'
+            when p.released_at is not null or exists (select from released) then 'released'
+            else 'too_late' end as verdict, late
+  from moment left join payment_reservations p on p.grant_id = $1 and p.key = $2;
+
+-- payment-reserve(uuid[], bytea[], text[], text[], bytea[], text[], bytea[], numeric[], integer[], numeric[], numeric[], timestamp with time zone[], timestamp with time zone) → n integer, verdict text, isNew boolean, late boolean, used text, freeAgain timestamp with time zone
+with requests as materialized (
+  select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::text[], $5::bytea[], $6::text[], $7::bytea[], $8::numeric[], $9::int[], $10::numeric[], $11::numeric[], $12::timestamptz[]) with ordinality as input (grant_id, token_hash, scope, key, payment_hash, refusal, budget, amount, days, most, largest, ends_at, n)
+), locked as materialized (
+  select * from grants where grant_id = any ($1::uuid[])
+   order by grant_id for no key update
+), shared as materialized (
+  select pg_advisory_xact_lock_shared(7274829) from (select count(*) as rows from locked) l where rows >= 0
+), moment as materialized (
+  select clock_timestamp() >= $13::timestamptz as late
+    from (select (select count(*) from locked) + (select count(*) from shared) as rows) locked where rows >= 0
+), timed as materialized (
+  select * from requests cross join moment
+), judged as materialized (
+  select r.*, g.token_issued_at, s.used, s.total, s.at, s.oldest_at,
+    case when g.grant_id is null or g.token_hash is distinct from r.token_hash or not p.is_active
+         or not is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) then 'inactive'
+         when p.known = r.payment_hash and not p.was_released then 'reserved'
+         when p.known = r.payment_hash then 'released'
+         when p.known is not null then 'key_reused'
+         when r.late then 'late'
+         when g.scope <> r.scope then 'changed'
+         when r.refusal is not null then r.refusal
+         when r.ends_at <= s.at then 'ended'
+         when r.days is null and s.used > 0 then 'used_up'
+         when r.days is null and r.amount <> r.most then 'other_amount'
+         when r.amount > r.largest then 'over_largest'
+         when s.used + r.amount > r.most then 'over_budget'
+         else 'to_reserve' end as verdict
+  from timed r
+  left join locked g on g.grant_id = r.grant_id
+  left join lateral payment_state(g.grant_id, r.key, g.user_id, g.client_id) p on g.grant_id is not null
+  left join lateral spent(g.grant_id, r.budget, r.days, g.token_issued_at) s on g.grant_id is not null
+), written as (
+  insert into payment_reservations (grant_id, budget, paid_at, key, payment_hash, amount, total, days, token_issued_at)
+  select grant_id, budget, at, key, payment_hash, amount, total + amount, days, token_issued_at
+    from judged where verdict = 'to_reserve'
+  returning grant_id
+)
+select j.n::int as n, case when w.grant_id is null then j.verdict else 'reserved' end as verdict,
+       w.grant_id is not null as "isNew", j.verdict = 'late' as late,
+       (j.used + case when w.grant_id is null then 0 else j.amount end)::text as used,
+       coalesce(j.oldest_at, case when w.grant_id is not null then j.at end) + j.days * interval '24 hours' as "freeAgain"
+  from judged j left join written w using (grant_id);
+
+-- payments-remove() → nothing
+delete from payment_reservations where (grant_id, budget, paid_at) in (
+  select grant_id, budget, paid_at from payment_reservations p join grants g using (grant_id)
+   where p.paid_at < clock_timestamp() - interval '24 hours'
+     and p.paid_at < clock_timestamp() - 
+  (select coalesce(max(found[1]::int), 1) from regexp_matches(g.scope, '\.limit\((\d+),', 'g') found) * interval '24 hours'
+     and (p.days is not null or p.token_issued_at is distinct from g.token_issued_at)
+   limit 20000);
+
 -- refusal-find(text, text) → at timestamp with time zone, reference text, method text, path text, status integer, error text, rule text, ruleId text, clientId text, clientName text, network text
 select at, reference, method, path, r.status, error, rule, rule_id as "ruleId", client_id as "clientId", name as "clientName", network::text
     from refusals r left join clients using (client_id)
@@ -964,8 +1047,11 @@ with accepted as (
              exists (select from retired) as retired;
 
 -- resource-set-status(text, text) → changed boolean
-with changed as (
-      update resources set status = $1 where resource_id = $2 and status <> $1 returning resource_id
+with alone as materialized (
+      select pg_advisory_xact_lock(7274829)
+    ), changed as (
+      update resources set status = $1 from alone
+       where resource_id = $2 and status <> $1 returning resource_id
     )
     select exists (select from changed) as changed from resources where resource_id = $2;
 
@@ -1038,12 +1124,11 @@ update sessions set seen_at = clock_timestamp()
 -- settings-find() → name text, value text
 select name, value from settings;
 
--- settings-keep(json) → name text
+-- settings-keep(json) → nothing
 insert into settings (name, value) select key, value from json_each_text($1::json)
    where not exists (select from settings where name = 'currency' and value <> $1::json ->> 'currency')
   on conflict (name) do update set value = excluded.value, set_at = clock_timestamp()
-   where settings.name <> 'currency' and settings.value <> excluded.value
-  returning name;
+   where settings.name <> 'currency' and settings.value <> excluded.value;
 
 -- throttle-end-waits(uuid) → nothing
 update throttles set level = 0, free_at = clock_timestamp() where slot in (
@@ -1211,8 +1296,11 @@ update users set password_hash = $1,
    where user_id = $3 returning true as changed;
 
 -- user-set-status(text, uuid) → changed boolean
-with changed as (
-      update users set status = $1 where user_id = $2 and status <> $1 returning user_id
+with alone as materialized (
+      select pg_advisory_xact_lock(7274829)
+    ), changed as (
+      update users set status = $1 from alone
+       where user_id = $2 and status <> $1 returning user_id
     )
     select exists (select from changed) as changed from users where user_id = $2;
 

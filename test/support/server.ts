@@ -96,6 +96,7 @@ export async function startServer({
     maxInstances: 100,
     provider: provider ? openProvider(provider, log) : null,
     confirmsPayments: requiresPaymentPassword || provider?.paymentAcr != null,
+    countsPayments: false,
     showsRules: false,
     ...settings,
   };

@@ -42,6 +42,9 @@ export interface Sentences {
   readonly limits: {
     readonly once: With<'amount'>;
     readonly perDays: With<'amount', 'days'>;
+    readonly largest: With<'amount'>;
+    readonly withLargest: With<'limit' | 'amount'>;
+    readonly withEnd: With<'limit' | 'day'>;
   };
   readonly signIn: {
     readonly title: With<'service'>;
@@ -152,6 +155,9 @@ export interface Sentences {
     readonly limits: {
       readonly label: With<'currency', 'days'>;
       readonly hint: string;
+      readonly largest: With<'currency'>;
+      readonly ends: string;
+      readonly earlier: With<'day', 'months'>;
       readonly undone: string;
       readonly problems: {
         readonly not_a_sum: string;
@@ -178,6 +184,11 @@ export interface Sentences {
     readonly expiresSoon: string;
     readonly connections: With<never, 'count'>;
     readonly lastUsed: With<'day'>;
+    readonly spent: {
+      readonly used: With<'amount' | 'limit'>;
+      readonly free: With<'day'>;
+      readonly partFree: With<'amount' | 'day'>;
+    };
     readonly spending: {
       readonly label: string;
       readonly nothing: string;
@@ -374,6 +385,8 @@ export interface Sentences {
       readonly right_not_allowed: string;
       readonly unclear_target: string;
       readonly contradiction: string;
+      readonly ended_right: string;
+      readonly right_outlives_token: string;
       readonly above_ceiling: string;
       readonly sign_in_lost: string;
       readonly sign_in_no_cookies: string;

@@ -1,5 +1,6 @@
 import { expiresSoon, tokenExpiresAt } from '../../rules/common/lifetimes.ts';
 import { MAX_SHOWN_SCOPE_CHARACTERS } from '../../rules/common/limits.ts';
+import { rightKeyOf } from '../../rules/request/scopeRules.ts';
 import { grantedRights, hasSpendingRight, type Right } from '../../rules/scope/scope.ts';
 import { UUID } from '../../secrets/tokens.ts';
 import {
@@ -11,6 +12,7 @@ import {
 import type { Session } from '../../store/common/sessions.ts';
 import type { Context } from '../common/context.ts';
 import { bindForm, signForm } from '../common/signedForm.ts';
+import { loadSpent, type Spent } from './spent.ts';
 
 const MAX_AUTHORIZATIONS_SHOWN = 10;
 const MAX_APPLICATIONS_SHOWN = 20;
@@ -22,6 +24,8 @@ export interface LiveAuthorization extends AccountGrant {
   readonly expiresAt: Date;
   readonly expiresSoon: boolean;
   readonly rights: readonly Right[];
+  /** Of each right; undefined for nothing, or where payments are not counted. */
+  readonly spent: readonly (Spent | undefined)[];
   /** The token of the form that ends it. */
   readonly disconnectToken: string;
 }
@@ -68,21 +72,20 @@ export async function findAccountPage(context: Context, session: Session, part: 
       ? fitting.map((grant) => ({ ...grant, live: 1, scopes: [grant.scope] }))
       : await findAccountClients(context.db, wanted);
   const clients = counted
-    .map((client) => clientOf(context, client))
+    .map((client) => clientOf(context, session, client))
     .toSorted((one, other) => Number(other.canSpend) - Number(one.canSpend));
   const isOpen = isWhole || clients.length === 1;
   const named = clients.filter(({ clientName }) =>
     isOpen ? fitting.length > 0 : clientName.toLowerCase().includes(search.toLowerCase()),
   );
+  const authorizations = await authorizationsOf(context, session, isOpen ? fitting : []);
   const from = Number(older) || 0;
   const next = from + MAX_APPLICATIONS_SHOWN;
   return {
     applications: (isOpen ? named : named.slice(from, next)).map(
       (client): AuthorizedClient => ({
         ...client,
-        authorizations: fitting
-          .filter((one) => isOpen && one.clientId === client.clientId)
-          .map((grant) => authorizationOf(context, session, grant)),
+        authorizations: authorizations.filter((one) => one.clientId === client.clientId),
         disconnectAllToken: signForm(context, bindForm('disconnect-all', session, client.clientId)),
       }),
     ),
@@ -93,22 +96,30 @@ export async function findAccountPage(context: Context, session: Session, part: 
   };
 }
 
-function clientOf({ currency }: Context, client: AccountClient) {
+function clientOf({ currency }: Context, { now }: Session, client: AccountClient) {
   const { clientId, scopes } = client;
   const isBlocked = client.clientStatus === 'blocked';
   const spending =
-    scopes?.map((scope) => grantedRights({ clientId, scope }, currency)).filter(hasSpendingRight) ?? null;
+    scopes?.map((scope) => grantedRights({ clientId, scope }, currency, now)).filter(hasSpendingRight) ??
+    null;
   return { ...client, isBlocked, spending, canSpend: !isBlocked && spending?.length !== 0 };
 }
 
-function authorizationOf(context: Context, session: Session, grant: AccountGrant): LiveAuthorization {
-  const expiresAt = tokenExpiresAt(grant.tokenIssuedAt ?? grant.confirmedAt);
-  return {
-    isBlocked: grant.clientStatus === 'blocked',
-    expiresAt,
-    expiresSoon: expiresSoon(expiresAt, grant.now),
-    rights: grantedRights(grant, context.currency),
-    disconnectToken: signForm(context, bindForm('disconnect', session, grant.grantId)),
+async function authorizationsOf(context: Context, session: Session, grants: readonly AccountGrant[]) {
+  const granted = grants.map((grant) => ({
     ...grant,
-  };
+    rights: grantedRights(grant, context.currency, grant.now),
+  }));
+  const spent = await loadSpent(context, granted);
+  return granted.map((grant): LiveAuthorization => {
+    const expiresAt = tokenExpiresAt(grant.tokenIssuedAt ?? grant.confirmedAt);
+    return {
+      isBlocked: grant.clientStatus === 'blocked',
+      expiresAt,
+      expiresSoon: expiresSoon(expiresAt, grant.now),
+      spent: grant.rights.map((right) => spent.get(grant.grantId + rightKeyOf(right))),
+      disconnectToken: signForm(context, bindForm('disconnect', session, grant.grantId)),
+      ...grant,
+    };
+  });
 }

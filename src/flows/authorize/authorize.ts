@@ -4,7 +4,8 @@ import { type TokenLifetime, tokenLifetimeFrom } from '../../rules/common/lifeti
 import { parseAuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import type { Client } from '../../rules/request/client.ts';
 import type { Parameters } from '../../rules/request/parameters.ts';
-import { grantedRights, type Right } from '../../rules/scope/scope.ts';
+import { refuseWrongDays } from '../../rules/request/scopeRules.ts';
+import { grantedRights, hasSpendingRight, type Right } from '../../rules/scope/scope.ts';
 import { sha256 } from '../../secrets/digest.ts';
 import { findClient } from '../../store/common/clients.ts';
 import { findInstance, type Grant } from '../../store/common/grants.ts';
@@ -62,6 +63,8 @@ export async function authorize(
 ): Promise<Step> {
   const { authorizationRequest, pending } = await loadPending(context, parameters, cookies.session);
   if (pending === null) return signInStep(context, authorizationRequest, cookies.preLogin);
+  const { client, rights } = authorizationRequest;
+  noteClient(client, () => refuseWrongDays(rights, pending.session.now));
   const access = await loadRequestedAccess(context, pending);
   if (!access.mayHold) return { step: 'full', authorizationRequest };
   return {
@@ -91,8 +94,13 @@ export async function loadPending(context: Context, parameters: Parameters, cook
 }
 
 function parseRequest(context: Context, parameters: Parameters, client: Client | null) {
+  return noteClient(client, () => parseAuthorizationRequest(parameters, client, context));
+}
+
+/** Notes the application on a refusal by `check`. */
+function noteClient<Result>(client: Client | null, check: () => Result): Result {
   try {
-    return parseAuthorizationRequest(parameters, client, context);
+    return check();
   } catch (error) {
     throw error instanceof OAuthError && client !== null ? error.ofClient(client) : error;
   }
@@ -108,6 +116,7 @@ export async function loadRequestedAccess(
   const instance = { grantId: grantIdOf(pending), userId, clientId, maxInstances: context.maxInstances };
   const { grant, mayHold, firstSeen, others } = await findInstance(context.db, instance);
   const earlier = grant !== null && isLive(grantState(grant, grant.now)) ? grant : null;
+  const openRights = (scope: string) => grantedRights({ clientId, scope }, context.currency, session.now);
   return {
     authorizationRequest,
     user: { name, login, hasPaymentPassword },
@@ -117,9 +126,9 @@ export async function loadRequestedAccess(
     earlier: earlier && {
       confirmedAt: earlier.confirmedAt,
       lastUsedOn: earlier.lastUsedOn,
-      rights: grantedRights(earlier, context.currency),
+      rights: grantedRights(earlier, context.currency, session.now),
     },
-    others: others?.map((scope) => grantedRights({ clientId, scope }, context.currency)) ?? null,
+    others: others?.map(openRights).filter(hasSpendingRight) ?? null,
     firstSeen,
     signOutToken: signOutToken(context, session),
   };

@@ -9,7 +9,7 @@ import { type PendingAuthorization, resolveGrantedScope, verifyDecision } from '
 
 /** The page that asks for the payment password or leads to the provider: the access as decided, and the decision itself. */
 export type ConfirmStep = RequestedAccess & {
-  /** The rights, with the sums that the user lowered. */
+  /** The rights, with the limits that the user lowered. */
   readonly granted: readonly Right[];
   readonly decision: string;
 };
@@ -24,7 +24,7 @@ export async function confirmStep(
   if (decision === undefined || pressed === null || !needsConfirmation(context, pending)) return null;
   const access = await loadRequestedAccess(context, pending);
   if (access.revision !== pressed.revision) return null;
-  const { rights } = resolveGrantedScope(pending.authorizationRequest, pressed.sums);
+  const { rights } = resolveGrantedScope(pending.authorizationRequest, pressed.lowered);
   return { ...access, granted: rights, decision };
 }
 

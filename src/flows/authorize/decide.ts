@@ -1,11 +1,16 @@
 import type { Caller } from '../../rules/common/caller.ts';
 import { OAuthError } from '../../rules/common/error.ts';
-import { CONFIRMATION_MS, CONSENT_FORM_MS, tokenLifetimeFrom } from '../../rules/common/lifetimes.ts';
+import {
+  CONFIRMATION_MS,
+  CONSENT_FORM_MS,
+  type TokenLifetime,
+  tokenLifetimeFrom,
+} from '../../rules/common/lifetimes.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { answerLocation, hasOwnScheme } from '../../rules/request/redirectUri.ts';
 import { limitsAmong, rightData } from '../../rules/scope/rightData.ts';
 import { hasSpendingRight, type Right } from '../../rules/scope/scope.ts';
-import { type LoweringProblem, lowerLimits } from '../../rules/spending/lowering.ts';
+import { earlierEnds, type LoweringProblems, lowerLimits } from '../../rules/spending/lowering.ts';
 import { worstCase } from '../../rules/spending/worstCase.ts';
 import { s256, sha256 } from '../../secrets/digest.ts';
 import { formatToken, shardOf } from '../../secrets/tokens.ts';
@@ -24,8 +29,8 @@ const NOT_POSSIBLE = 'This authorization is not possible any more.';
 interface SentDecision {
   readonly choice: Choice;
   readonly decisionToken: string | undefined;
-  /** The fields of the limits, by the index of their rights in the scope. */
-  readonly typedSums: ReadonlyMap<number, string>;
+  /** What was typed in each of `limitFields`; undefined for one that is missing. */
+  readonly typed: readonly (string | undefined)[];
 }
 
 export type DecisionOutcome =
@@ -41,10 +46,10 @@ export type DecisionOutcome =
    */
   | { readonly outcome: 'stale' | 'too_many' | 'full' | 'spent' | 'allowed' };
 
-/** Invalid sums, by the index of their rights. Nothing was decided. */
+/** Fields with invalid sums, by the index of their rights. Nothing was decided. */
 interface WrongLimits {
   readonly outcome: 'wrong_limits';
-  readonly problems: ReadonlyMap<number, LoweringProblem>;
+  readonly problems: ReadonlyMap<number, LoweringProblems>;
 }
 
 /** Money may be spent, and the user, or the provider, can confirm it (contract 5.1). */
@@ -62,22 +67,27 @@ export function needsConfirmation({ confirmsPayments }: Context, pending: Pendin
 export async function decide(
   context: Context,
   pending: PendingAuthorization,
-  { choice, decisionToken, typedSums }: SentDecision,
+  { choice, decisionToken, typed }: SentDecision,
   caller: Caller,
 ): Promise<DecisionOutcome | WrongLimits> {
   const form = forms.verifyDecisionToken(context, pending, decisionToken);
-  const limits = choice === 'allow' ? forms.limitsToLower(pending.authorizationRequest) : [];
-  // A form without a field of its page is stale, too.
-  if (form === null || !limits.every(({ index }) => typedSums.has(index))) return { outcome: 'stale' };
-  const typed = new Map(limits.map(({ index }) => [index, typedSums.get(index) ?? '']));
-  const lowering = lowerLimits(pending.authorizationRequest.rights, typed);
+  const { authorizationRequest: request, session } = pending;
+  const fields = choice === 'allow' ? forms.limitFields(context, request) : [];
+  const lifetime = tokenLifetimeFrom(session.now);
+  const isOffered = ({ limit, part }: (typeof fields)[number], text: string | undefined) =>
+    part === 'until' && text
+      ? earlierEnds(limit, lifetime).some(({ day }) => day === text)
+      : text !== undefined;
+  // A form without a field of its page, or with a day that the page does not offer, is stale, too.
+  if (form === null || !fields.every((field, at) => isOffered(field, typed[at]))) return { outcome: 'stale' };
+  const lowering = lowerLimits(request.rights, forms.typedIn(fields, typed));
   if (lowering.problems !== null) return { outcome: 'wrong_limits', problems: lowering.problems };
-  const sums = limits.map(({ index, limit }) => {
-    const lowered = lowering.rights[index]?.limit;
-    return lowered === undefined || lowered === limit ? '' : lowered.sum;
+  const lowered = forms.limitsToLower(request).map(({ index, limit }) => {
+    const granted = lowering.rights[index]?.limit;
+    return granted === undefined || granted === limit ? {} : granted;
   });
   const { revision, keyId, digest: page, textDigest } = form;
-  const pressed: VerifiedDecision = { choice, revision, page, keyId, sums, textDigest };
+  const pressed: VerifiedDecision = { choice, revision, page, keyId, lowered, textDigest };
   if (choice === 'allow' && needsConfirmation(context, pending))
     return { outcome: 'confirm', decision: forms.signDecision(context, pending, pressed) };
   return writeDecision(context, pending, pressed, null, caller);
@@ -116,7 +126,7 @@ export async function writeDecision(
 }
 
 /** What came of a decision. */
-export interface Receipt extends ReturnType<typeof tokenLifetimeFrom> {
+export interface Receipt extends TokenLifetime {
   readonly choice: Choice;
   readonly rights: readonly Right[];
   /** Where the application gets its answer (contract 4.1); null if the code is used or expired. */
@@ -143,7 +153,7 @@ export async function findReceipt(
   const pressed = forms.readDecision(context, pending, decision, 'allow');
   if (pressed === null) return null;
   const code = codeOf(context, pending, pressed);
-  const { rights, scope } = forms.resolveGrantedScope(authorizationRequest, pressed.sums);
+  const { rights, scope } = forms.resolveGrantedScope(authorizationRequest, pressed.lowered);
   const approval = { grantId: forms.grantIdOf(pending), codeHash: sha256(code), scope };
   const decided = await findApproval(context.db, approval);
   if (decided === null) return null;
@@ -175,10 +185,10 @@ function codeOf(
 /** A decision for the provider's page: docs/operate/moving-in.md#what-its-page-shows */
 export function authorizationDetailsOf(
   request: AuthorizationRequest,
-  { sums }: VerifiedDecision,
+  { lowered }: VerifiedDecision,
   decision: string,
 ): string {
-  const { rights } = forms.resolveGrantedScope(request, sums);
+  const { rights } = forms.resolveGrantedScope(request, lowered);
   const { sum: amount, currency, days } = worstCase(rights) ?? {};
   const details = {
     type: PAYMENT_DETAILS_TYPE,
@@ -200,7 +210,7 @@ function decisionOf(
 ) {
   const { session, authorizationRequest } = pending;
   const { client, instanceName, redirectUri, codeChallenge, askedScope } = authorizationRequest;
-  const { rights, scope } = forms.resolveGrantedScope(authorizationRequest, pressed.sums);
+  const { rights, scope } = forms.resolveGrantedScope(authorizationRequest, pressed.lowered);
   return {
     grantId: forms.grantIdOf(pending),
     userId: session.user.userId,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { formatScope } from '../../rules/scope/scope.ts';
-import { lowerableLimits, lowerLimits } from '../../rules/spending/lowering.ts';
+import { type LoweredLimit, lowerableLimits, lowerLimits } from '../../rules/spending/lowering.ts';
 import type { Digest } from '../../secrets/digest.ts';
 import { deriveGrantId } from '../../secrets/tokens.ts';
 import type { Session } from '../../store/common/sessions.ts';
@@ -26,8 +26,8 @@ export interface VerifiedDecision {
   readonly page: Digest;
   /** The entry of `SECRETS` that signed the page: the code is computed with it. */
   readonly keyId: Buffer;
-  /** The granted sums of `limitsToLower`, in their order; empty for one as asked. */
-  readonly sums: readonly string[];
+  /** What is granted of `limitsToLower`, in their order; empty for one as asked. */
+  readonly lowered: readonly LoweredLimit[];
   /** What the page said of the rights: see {@link textDigestOf}. */
   readonly textDigest: string;
 }
@@ -38,15 +38,35 @@ export function grantIdOf({ authorizationRequest, session }: PendingAuthorizatio
   return deriveGrantId(session.user.userId, client.clientId, instanceName);
 }
 
-/** The limits that this request's users may lower: their fields are part of its consent form. */
+/** Of more limits only the sums can be lowered: a decision is part of an address. */
+const MAX_LOWERED_WHOLLY = 100;
+
+/** The limits that this request's users may lower. */
 export function limitsToLower({ client, rights }: AuthorizationRequest) {
   return client.userLimits ? lowerableLimits(rights) : [];
 }
 
-/** What a decision grants. @param sums of {@link VerifiedDecision}, checked when they were typed */
-export function resolveGrantedScope(request: AuthorizationRequest, sums: readonly string[]) {
-  const lower = new Map<number, string>();
-  for (const [at, { index }] of limitsToLower(request).entries()) if (sums[at]) lower.set(index, sums[at]);
+/** The fields of these limits, in the order of the page. */
+export function limitFields(
+  { furtherLimits }: Pick<Context, 'furtherLimits'>,
+  request: AuthorizationRequest,
+) {
+  const limits = limitsToLower(request);
+  const parts = ['sum', ...(limits.length > MAX_LOWERED_WHOLLY ? [] : furtherLimits)] as const;
+  return limits.flatMap((one) => parts.map((part) => ({ ...one, part })));
+}
+
+/** What was typed, in the order of its fields, by the index of the right. */
+export function typedIn(fields: ReturnType<typeof limitFields>, typed: readonly (string | undefined)[]) {
+  const limits = new Map<number, LoweredLimit>();
+  for (const [at, { index, part }] of fields.entries())
+    limits.set(index, { ...limits.get(index), [part]: typed[at] });
+  return limits;
+}
+
+/** What a decision grants. @param lowered of {@link VerifiedDecision}, checked when it was typed */
+export function resolveGrantedScope(request: AuthorizationRequest, lowered: readonly LoweredLimit[]) {
+  const lower = new Map(limitsToLower(request).map(({ index }, at) => [index, lowered[at] ?? {}]));
   const { rights = request.rights, isLower = false } = lowerLimits(request.rights, lower);
   return { rights, scope: isLower ? formatScope(rights) : request.scope };
 }
@@ -90,8 +110,8 @@ export function signDecision(
   pending: PendingAuthorization,
   pressed: VerifiedDecision,
 ): string {
-  const { choice, revision, page, keyId, sums, textDigest } = pressed;
-  const carried = [page, keyId.toString('hex'), sums.join(), textDigest];
+  const { choice, revision, page, keyId, lowered, textDigest } = pressed;
+  const carried = [page, keyId.toString('hex'), lowered.map(writeLowered).join(), textDigest];
   return signForm(context, decisionForm(pending, choice), revision, carried);
 }
 
@@ -110,7 +130,7 @@ export function readDecision(
 ): VerifiedDecision | null {
   const form = verifyForm(context, token, decisionForm(pending, choice));
   if (form === null) return null;
-  const [page = '', id = '', sums = '', textDigest = ''] = form.carried;
+  const [page = '', id = '', lowered = '', textDigest = ''] = form.carried;
   const keyId = Buffer.from(id, 'hex');
   // The entry of its page may have been retired meanwhile.
   if (!context.keyRing.has(keyId)) return null;
@@ -119,7 +139,17 @@ export function readDecision(
     revision: form.revision,
     page: page as Digest,
     keyId,
-    sums: sums.split(','),
+    lowered: lowered.split(',').map(readLowered),
     textDigest,
   };
+}
+
+/** For example `5000`, `5000/500` or `5000//2027-06-30`. */
+function writeLowered({ sum = '', each = '', until = '' }: LoweredLimit): string {
+  return `${sum}/${each}/${until}`.replace(/\/+$/, '');
+}
+
+function readLowered(text: string): LoweredLimit {
+  const [sum, each, until] = text.split('/').map((part) => part || undefined);
+  return { sum, each, until };
 }

@@ -27,6 +27,8 @@ export interface Context extends Offer {
   readonly provider: Provider | null;
   /** True if spending always needs a confirmation, not only of users with a payment password. */
   readonly confirmsPayments: boolean;
+  /** True if resource servers reserve payments here (`SPENDING`). */
+  readonly countsPayments: boolean;
   /** True in trial mode: error pages name the exact rule, for developers. */
   readonly showsRules: boolean;
 }

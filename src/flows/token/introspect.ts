@@ -11,9 +11,9 @@ import type { Context } from '../common/context.ts';
 /** The answer about a token (RFC 7662 section 2.2), by its members' names in JSON. */
 type Introspection = { readonly active: false } | ActiveToken;
 
-interface ActiveToken {
+export interface ActiveToken {
   readonly active: true;
-  /** As granted: the requested one byte for byte, unless it was completed or its sums were lowered. */
+  /** As granted: the requested one byte for byte, unless it was completed or its limits were lowered. */
   readonly scope: string;
   readonly client_id: string;
   /** The user's login; `sub` is the user's id. */
@@ -28,7 +28,7 @@ interface ActiveToken {
   /** Seconds since 1970, like `exp`. */
   readonly iat: number;
   readonly exp: number;
-  /** The token's rights, ready parsed: a target in `scope` may resemble a right. */
+  /** The token's rights that have not ended, ready parsed: a target in `scope` may resemble a right. */
   readonly rights: readonly RightJson[];
   readonly payment_limits: readonly RightJson[];
   readonly money_sources: readonly MoneySource[];
@@ -52,7 +52,7 @@ export async function introspect(
   if (token === null) return INACTIVE;
   const expiresAt = tokenExpiresAt(token.tokenIssuedAt);
   if (token.now >= expiresAt) return INACTIVE;
-  const granted = grantedRights(token, context.currency);
+  const granted = grantedRights(token, context.currency, token.now);
   const rights = rightData(granted);
   return {
     active: true,

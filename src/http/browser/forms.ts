@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { loadAuthorizationRequest, loadPending } from '../../flows/authorize/authorize.ts';
 import { currentSession } from '../../flows/signIn/session.ts';
 import { Parameters } from '../../rules/request/parameters.ts';
+import type { LimitPart } from '../../rules/spending/lowering.ts';
 import { bodyParameters } from '../request/parameters.ts';
 import { readCookie } from './cookies.ts';
 
@@ -15,8 +16,9 @@ export function isFromOwnPage({ headers, server }: FastifyRequest): boolean {
   return headers.origin === undefined || headers.origin === server.context.baseUrl;
 }
 
-/** The consent form's field for the sum that a user grants. @param index of the right in the scope */
-export const limitField = (index: number): string => `limit_${index}`;
+/** The consent form's field for a part of the limit that a user grants. @param index of the right in the scope */
+export const limitField = (index: number, part: LimitPart = 'sum'): string =>
+  `${part === 'sum' ? 'limit' : part}_${index}`;
 
 /** The cookie's session; it is `SameSite=Lax`, so a cross-site post lacks it. */
 export function sessionOf(request: FastifyRequest) {

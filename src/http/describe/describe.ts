@@ -6,12 +6,15 @@ import { memoize } from '../../rules/common/memoize.ts';
 import { ACCOUNT_PATH, languageOf } from '../browser/language.ts';
 
 /** A page's language and texts, and the operator's own words. */
-export interface PageLocale extends RightTexts, Pick<Context, 'brand' | 'provider' | 'timeZone'> {}
+export interface PageLocale
+  extends RightTexts,
+    Pick<Context, 'brand' | 'furtherLimits' | 'provider' | 'timeZone'> {}
 
 export function pageLocaleOf(request: FastifyRequest): PageLocale {
   const language = languageOf(request);
-  const { brand, catalogue, directory, provider, timeZone } = request.server.context;
-  return { brand, catalogue, directory, provider, timeZone, language, texts: language.texts };
+  const { brand, catalogue, directory, furtherLimits, provider, timeZone } = request.server.context;
+  const { texts } = language;
+  return { brand, catalogue, directory, furtherLimits, provider, timeZone, language, texts };
 }
 
 /** The host of a redirect URI, or the scheme of an application on the device. */

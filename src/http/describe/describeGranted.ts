@@ -5,7 +5,7 @@ import type { TokenLifetime } from '../../rules/common/lifetimes.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { type Client, logoPath } from '../../rules/request/client.ts';
 import type { Right } from '../../rules/scope/scope.ts';
-import { mostWithin, worstCase } from '../../rules/spending/worstCase.ts';
+import { mostWithin, spendingDays, worstCase } from '../../rules/spending/worstCase.ts';
 import { displayHostOf, type PageLocale } from './describe.ts';
 import type { DescribedChange } from './describeLimits.ts';
 
@@ -13,14 +13,14 @@ import type { DescribedChange } from './describeLimits.ts';
 export function describeGranted(
   rights: readonly Right[],
   authorizationRequest: AuthorizationRequest,
-  until: TokenLifetime,
+  lifetime: TokenLifetime,
   locale: PageLocale,
 ) {
   const { formats, request } = locale.texts;
   const client = describeClient(authorizationRequest.client, locale);
   const lead = request.leadOf({ client: client.name });
-  const described = describeRights(rights, locale).map((right) => ({ change: null, field: null, ...right }));
-  const money = describeMoney(rights, described, lead, until, locale);
+  const described = describeRights(rights, locale).map((right) => ({ change: null, fields: [], ...right }));
+  const money = describeMoney(rights, described, lead, lifetime, locale);
   const others = described.filter(({ spending, isSource }) => !spending && !isSource);
   const acts = formats.allOf(others.map((right) => formats.inSentence(right.before) + namedIn(right)));
   const also = acts === '' ? null : money === null ? `${lead} ${acts}` : request.also({ acts });
@@ -35,12 +35,14 @@ function namedIn({ target, after, quotes }: DescribedRight): string {
 
 export interface LimitField extends Record<'name' | 'value' | 'label', string> {
   readonly problem: string | null;
+  /** To choose from, the asked one first; null for a sum that is typed. */
+  readonly options: readonly Record<'value' | 'text', string>[] | null;
 }
 
 export type RightOnPage = DescribedRight & {
   readonly change: DescribedChange | null;
-  /** Of the sum that the user may lower. */
-  readonly field: LimitField | null;
+  /** Of the limit that the user may lower. */
+  readonly fields: readonly LimitField[];
 };
 
 /** The most that rights can spend, and the share of each; null for nothing. */
@@ -48,20 +50,22 @@ export function describeMoney(
   rights: readonly Right[],
   described: readonly RightOnPage[],
   lead: string | null,
-  { expiresAt, daysLeft }: TokenLifetime,
+  lifetime: TokenLifetime,
   { texts, timeZone }: PageLocale,
 ) {
-  const worst = worstCase(rights);
+  const worst = worstCase(rights, lifetime);
   if (worst === null) return null;
-  const { formats, request } = texts;
+  const { formats, limits, request } = texts;
   const { cost } = request;
   const spending = described.filter((right) => right.spending);
   const isOnly = spending.length === 1;
-  const day = formats.day(expiresAt, timeZone);
-  const total = { amount: formats.amount(mostWithin(rights, daysLeft)) };
+  const { daysLeft, lastDay } = spendingDays(rights, lifetime);
+  const day = lastDay === null ? formats.day(lifetime.expiresAt, timeZone) : formats.utcDay(lastDay);
+  const total = { amount: formats.amount(mostWithin(rights, daysLeft, lifetime)) };
+  const { each, currency = '' } = (isOnly && rights.find(({ limit }) => limit)?.limit) || {};
   const amount = formats.amount(worst);
   const source = described.find(({ isSource }) => isSource) ?? null;
-  // Such a sum could never be spent: its period exceeds the access's lifetime.
+  // Such a sum could never be spent: its period exceeds the days that are left.
   const [sum, period] =
     worst.days === null
       ? isOnly
@@ -76,6 +80,8 @@ export function describeMoney(
     lead,
     sum,
     period,
+    /** Of the only right that spends; each of several has it in its line. */
+    largest: each === undefined ? null : limits.largest({ amount: formats.amount({ sum: each, currency }) }),
     rights: spending,
     source,
     total: worst.days === null || worst.days > daysLeft ? null : cost.total(total),

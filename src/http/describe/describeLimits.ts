@@ -1,8 +1,9 @@
 import type { AuthorizedClient, LiveAuthorization } from '../../flows/account/authorizations.ts';
+import type { Spent } from '../../flows/account/spent.ts';
 import type { RequestedAccess } from '../../flows/authorize/authorize.ts';
 import type { Texts } from '../../languages/languages.ts';
 import { describeLimit, describeRight, namesOfSources } from '../../languages/rights.ts';
-import { type Limit, moneyOf, sumWithin } from '../../rules/common/money.ts';
+import { hundredths, type Limit, moneyOf, sumWithin } from '../../rules/common/money.ts';
 import { moneySources } from '../../rules/scope/rightData.ts';
 import type { Right } from '../../rules/scope/scope.ts';
 import { differenceOf, type RightChange } from '../../rules/spending/difference.ts';
@@ -96,4 +97,25 @@ function describeSourceChange(earlier: readonly Right[], asked: readonly Right[]
   const isNew = old.length === 0;
   const notes = isNew ? [] : [before({ limit: inSentence(namesOfSources(old, locale)) })];
   return { isSame: false, label: isNew ? labels.new : labels.changed, notes };
+}
+
+/** What a right has spent of its limit, as a sentence and for a bar; null for nothing. */
+export function describeSpent(
+  limit: Limit | undefined,
+  spent: Spent | undefined,
+  { texts, timeZone }: PageLocale,
+) {
+  if (limit === undefined || spent === undefined) return null;
+  const { formats, account } = texts;
+  const { used, oldest, freeAgain } = spent;
+  const amountOf = (sum: string) => formats.amount({ sum, currency: limit.currency });
+  const parts = [account.spent.used({ amount: amountOf(used), limit: amountOf(limit.sum) })];
+  if (oldest !== null && freeAgain !== null) {
+    const day = formats.day(freeAgain, timeZone);
+    const isAll = hundredths({ sum: oldest }) === hundredths({ sum: used });
+    parts.push(
+      isAll ? account.spent.free({ day }) : account.spent.partFree({ amount: amountOf(oldest), day }),
+    );
+  }
+  return { used: Number(used), most: Number(limit.sum), text: parts.join(' · ') };
 }

@@ -10,6 +10,7 @@ const HELP = {
   assent_grants_ended_total:
     'Authorizations annulled by a new approval, or revoked by their user, their application, or a replayed code.',
   assent_exchanges_total: 'Codes presented at /oauth/token: tokens issued, and refusals by rule.',
+  assent_payments_total: 'Payments at /oauth/spend: reserved, and refusals by reason.',
   assent_sign_ins_total: 'Attempts to sign in.',
   assent_payment_confirmations_total: 'Attempts to confirm a request by the payment password.',
   assent_throttled_total: 'Throttled attempts, by the limit that was reached.',

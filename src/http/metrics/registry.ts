@@ -60,6 +60,7 @@ const COUNTERS: Readonly<Record<EventName, readonly [MetricName, label: string]>
   decision: ['assent_decisions_total', 'decision'],
   grantEnd: ['assent_grants_ended_total', 'by'],
   exchange: ['assent_exchanges_total', 'outcome'],
+  payment: ['assent_payments_total', 'verdict'],
   signIn: ['assent_sign_ins_total', 'outcome'],
   paymentConfirmation: ['assent_payment_confirmations_total', 'outcome'],
   throttle: ['assent_throttled_total', 'by'],

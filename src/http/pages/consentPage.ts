@@ -1,12 +1,13 @@
 import type { FastifyReply } from 'fastify';
 import type { ConsentStep, RequestedAccess } from '../../flows/authorize/authorize.ts';
 import { takesPassword } from '../../flows/authorize/confirmPayment.ts';
-import { limitsToLower } from '../../flows/authorize/decisionForms.ts';
-import { type Texts, withValues } from '../../languages/languages.ts';
+import { limitFields, typedIn } from '../../flows/authorize/decisionForms.ts';
+import { withValues } from '../../languages/languages.ts';
 import { describeRights } from '../../languages/rights.ts';
+import type { TokenLifetime } from '../../rules/common/lifetimes.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { listForbiddenActions } from '../../rules/spending/bounds.ts';
-import { lowerLimits } from '../../rules/spending/lowering.ts';
+import { earlierEnds, lowerLimits } from '../../rules/spending/lowering.ts';
 import { limitField } from '../browser/forms.ts';
 import { noteOn } from '../browser/outcomes.ts';
 import { displayHostOf, type PageLocale, pageLocaleOf, passwordLinks } from '../describe/describe.ts';
@@ -45,12 +46,13 @@ export const CONSENT_PAGE: Page<Fields> = {
 export function showConsent(reply: FastifyReply, step: ConsentStep): FastifyReply {
   const { authorizationRequest } = step;
   const failed = formErrorFor(reply, '/oauth/consent', authorizationRequest);
-  const typed = failed?.typed.length ? typedLimits(authorizationRequest, failed.typed) : null;
+  const locale = pageLocaleOf(reply.request);
+  const typed = failed?.typed.length ? typedLimits(locale, authorizationRequest, failed.typed) : null;
   return showPage(reply, CONSENT_PAGE, {
     undone: failed === null ? noteOn(reply, authorizationRequest, step.user) : null,
     decisionToken: step.decisionToken,
     error: failed?.error ?? null,
-    ...describeRequest(step, typed, pageLocaleOf(reply.request)),
+    ...describeRequest(step, typed, locale),
   });
 }
 
@@ -60,13 +62,13 @@ export function describeRequest(step: ConsentStep, typed: TypedLimits | null, lo
   const { rights, client, redirectUri, instanceName, canonicalQuery } = authorizationRequest;
   const { formats, request } = locale.texts;
   const changes = describeChanges(step, locale);
-  const fields = new Map(
-    limitsToLower(authorizationRequest).map((one) => [one.index, describeField(one, typed, locale.texts)]),
-  );
+  const fields = limitFields(locale, authorizationRequest);
+  const fieldsOf = (index: number) =>
+    fields.filter((field) => field.index === index).map((field) => describeField(field, typed, step, locale));
   const asked = describeRights(rights, locale).map(
     (right, index): RightOnPage => ({
       change: changes?.byRight.get(right.isSource ? null : (rights[index] ?? null)) ?? null,
-      field: fields.get(index) ?? null,
+      fields: fieldsOf(index),
       ...right,
     }),
   );
@@ -107,24 +109,40 @@ export function describeRequest(step: ConsentStep, typed: TypedLimits | null, lo
 
 type TypedLimits = ReturnType<typeof typedLimits>;
 
-/** The limit fields of a form shown again, by the index of the right. @param typed in the order of the page */
-export function typedLimits(request: AuthorizationRequest, typed: readonly string[]) {
-  const sums = new Map(limitsToLower(request).map(({ index }, at) => [index, typed[at] ?? '']));
-  return { sums, problems: lowerLimits(request.rights, sums).problems };
+/** The limit fields of a form shown again. @param typed in the order of the page */
+export function typedLimits(locale: PageLocale, request: AuthorizationRequest, typed: readonly string[]) {
+  const limits = typedIn(limitFields(locale, request), typed);
+  return { limits, problems: lowerLimits(request.rights, limits).problems };
 }
 
 function describeField(
-  { index, limit }: ReturnType<typeof limitsToLower>[number],
+  { index, limit, part }: ReturnType<typeof limitFields>[number],
   typed: TypedLimits | null,
-  { formats, consent: { limits } }: Texts,
+  lifetime: TokenLifetime,
+  { texts: { formats, consent }, timeZone }: PageLocale,
 ): LimitField {
-  const problem = typed?.problems?.get(index);
+  const { limits } = consent;
+  const name = limitField(index, part);
+  const entry = typed?.limits.get(index)?.[part];
+  if (part === 'until') {
+    const end = limit.until ? formats.utcDay(limit.until) : formats.day(lifetime.expiresAt, timeZone);
+    const earlier = earlierEnds(limit, lifetime).map(({ day, months }) => {
+      return { value: day, text: limits.earlier({ day: formats.utcDay(day), months }) };
+    });
+    const options = [{ value: '', text: end }, ...earlier];
+    return { name, label: limits.ends, value: entry ?? '', problem: null, options };
+  }
+  const { currency, days } = limit;
+  const label = { currency: formats.currency(currency), days: days ?? 1 };
+  const sum = (part === 'each' && limit.each) || limit.sum;
+  const problem = typed?.problems?.get(index)?.[part];
+  const amount = formats.amount({ sum, currency });
   return {
-    name: limitField(index),
-    value: typed?.sums.get(index) ?? formats.plain(limit.sum),
-    label: limits.label({ currency: formats.currency(limit.currency), days: limit.days ?? 1 }),
-    problem:
-      problem === undefined ? null : withValues(limits.problems[problem], { amount: formats.amount(limit) }),
+    name,
+    label: part === 'each' ? limits.largest(label) : limits.label(label),
+    value: entry ?? formats.plain(sum),
+    problem: problem === undefined ? null : withValues(limits.problems[problem], { amount }),
+    options: null,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../../flows/common/context.ts';
 import { exchange } from '../../flows/token/exchange.ts';
 import { introspect } from '../../flows/token/introspect.ts';
@@ -6,7 +6,11 @@ import { revokeByBearer, revokeByClient } from '../../flows/token/revoke.ts';
 import { callerOf } from '../../listener/caller.ts';
 import { sendJson } from '../../listener/json.ts';
 import { OAuthError } from '../../rules/common/error.ts';
-import { parseBasicCredentials, parseClientCredentials } from '../../rules/request/clientCredentials.ts';
+import {
+  type Credentials,
+  parseBasicCredentials,
+  parseClientCredentials,
+} from '../../rules/request/clientCredentials.ts';
 import { parseTokenRequest } from '../../rules/request/tokenRequest.ts';
 import { bodyParameters, queryParameters } from '../request/parameters.ts';
 
@@ -47,14 +51,7 @@ export function tokenRoutes(app: FastifyInstance, context: Context): void {
     const form = bodyParameters(request);
     const credentials = basicOf(request);
     const answer = credentials && (await introspect(context, credentials, form.get('token') ?? ''));
-    if (answer === null || 'known' in answer) {
-      const resource = credentials && answer?.known ? { resource_id: credentials.id } : {};
-      const error = 'invalid_client';
-      const rule = 'unknown or blocked resource, or wrong resource secret';
-      request.logFields = { error, rule, rule_id: 'resource_not_authenticated', ...resource };
-      reply.header('www-authenticate', 'Basic realm="introspection"');
-      return sendJson(reply, 401, { error, error_description: 'Authenticate as a resource server.' });
-    }
+    if (answer === null || 'known' in answer) return refuseCaller(request, reply, credentials, answer?.known);
     form.require('token'); // checked last: it reveals nothing to other callers
     return sendJson(reply, 200, answer);
   });
@@ -65,13 +62,29 @@ export function tokenRoutes(app: FastifyInstance, context: Context): void {
   );
 }
 
-function basicOf({ headers }: FastifyRequest) {
+/** Of a resource server; null if unreadable, which counts as wrong. */
+export function basicOf({ headers }: FastifyRequest) {
   try {
     return parseBasicCredentials(headers.authorization);
   } catch (error) {
-    if (error instanceof OAuthError) return null; // unreadable counts as wrong: 401 either way
+    if (error instanceof OAuthError) return null;
     throw error;
   }
+}
+
+/** 401 for a caller that is not an active resource server. @param known whether it is registered */
+export function refuseCaller(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  credentials: Credentials | null,
+  known: boolean | null = null,
+): FastifyReply {
+  const resource = credentials && known ? { resource_id: credentials.id } : {};
+  const error = 'invalid_client';
+  const rule = 'unknown or blocked resource, or wrong resource secret';
+  request.logFields = { error, rule, rule_id: 'resource_not_authenticated', ...resource };
+  reply.header('www-authenticate', 'Basic realm="introspection"');
+  return sendJson(reply, 401, { error, error_description: 'Authenticate as a resource server.' });
 }
 
 /** The metadata of this server (RFC 8414). */

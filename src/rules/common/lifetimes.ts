@@ -2,6 +2,7 @@
 // and known devices by the server's.
 
 const MINUTE_MS = 60 * 1_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
 
 /** Maximum of an authorization code, less than a minute (contract section 8); `CODE_LIFETIME_SECONDS` chooses within it. */
 export const MAX_CODE_SECONDS = 59;
@@ -39,12 +40,15 @@ const LONG_LIVED_SINCE = Date.UTC(2018, 1, 7);
  * does the same: a change needs a migration, and `test/store/liveGrants.test.ts` compares them.
  */
 export function tokenExpiresAt(issuedAt: Date): Date {
-  const months = issuedAt.getTime() < LONG_LIVED_SINCE ? 6 : 36;
-  const expiresAt = new Date(issuedAt);
-  expiresAt.setUTCMonth(issuedAt.getUTCMonth() + months);
+  return monthsAfter(issuedAt, issuedAt.getTime() < LONG_LIVED_SINCE ? 6 : 36);
+}
+
+export function monthsAfter(time: Date, months: number): Date {
+  const later = new Date(time);
+  later.setUTCMonth(time.getUTCMonth() + months);
   // Too few days in that month: JavaScript has gone on into the next one, whose day 0 is the last of the month before.
-  if (expiresAt.getUTCDate() !== issuedAt.getUTCDate()) expiresAt.setUTCDate(0);
-  return expiresAt;
+  if (later.getUTCDate() !== time.getUTCDate()) later.setUTCDate(0);
+  return later;
 }
 
 export type TokenLifetime = Readonly<ReturnType<typeof tokenLifetimeFrom>>;
@@ -52,14 +56,30 @@ export type TokenLifetime = Readonly<ReturnType<typeof tokenLifetimeFrom>>;
 /** The expiry of a token issued now, and its lifetime in days, rounded up. */
 export function tokenLifetimeFrom(now: Date) {
   const expiresAt = tokenExpiresAt(now);
-  return { expiresAt, daysLeft: Math.ceil((expiresAt.getTime() - now.getTime()) / (24 * 60 * MINUTE_MS)) };
+  return { now, expiresAt, daysLeft: daysUntil(expiresAt, now) };
 }
+
+/** Rounded up. */
+export function daysUntil(end: Date, now: Date): number {
+  return Math.ceil((end.getTime() - now.getTime()) / DAY_MS);
+}
+
+/** True for a day of the calendar, such as `2027-06-30`. */
+export function isDay(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d$/.test(text) && new Date(text).toJSON()?.startsWith(text) === true;
+}
+
+/** The UTC day of a moment, such as `2027-06-30`. */
+export const dayOf = (time: Date): string => time.toISOString().slice(0, 10);
+
+/** The first moment after a UTC day. */
+export const endOfDay = (day: string): Date => new Date(Date.parse(day) + DAY_MS);
 
 /** Shown as expiring: time for a new authorization before the old one stops working. */
 const EXPIRES_SOON_DAYS = 30;
 
 export function expiresSoon(expiresAt: Date, now: Date): boolean {
-  return expiresAt.getTime() - now.getTime() <= EXPIRES_SOON_DAYS * 24 * 60 * MINUTE_MS;
+  return expiresAt.getTime() - now.getTime() <= EXPIRES_SOON_DAYS * DAY_MS;
 }
 
 /** The `expires_in` of the token response. */

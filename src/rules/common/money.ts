@@ -1,3 +1,5 @@
+import { endOfDay } from './lifetimes.ts';
+
 export interface Money {
   /** A decimal with at most two places as written, such as `12.5`: never a float. */
   readonly sum: string;
@@ -8,6 +10,10 @@ export interface Money {
 /** A right's limit: at most `sum` in any `days` days or, if `days` is null, one payment of exactly `sum`. */
 export interface Limit extends Money {
   readonly days: number | null;
+  /** The largest single payment, at most `sum`; undefined for `sum`, and always without `days`. */
+  readonly each?: string;
+  /** The last day (UTC) of payments, such as `2027-06-30`; undefined for the token's end. */
+  readonly until?: string;
   /** The application wrote none: `formatScope` omits it. */
   readonly isDefault?: true;
 }
@@ -35,9 +41,31 @@ export function sumWithin(limit: Limit, days: number): bigint {
   return hundredths(limit) * BigInt(times);
 }
 
-/** True if no interval costs more under `other` than under `limit`. It suffices to test `limit`'s period. */
+/**
+ * True if no interval and no payment costs more under `other` than under `limit`, and none comes later: without `until` at any
+ * time. It suffices to test `limit`'s period.
+ */
 export function covers(limit: Limit, other: Limit): boolean {
-  return sumWithin(other, limit.days ?? 1) <= hundredths(limit);
+  return (
+    lastDayOf(other) <= lastDayOf(limit) &&
+    sumWithin(other, limit.days ?? 1) <= hundredths(limit) &&
+    largestPayment(other) <= largestPayment(limit)
+  );
+}
+
+/** In hundredths. */
+export function largestPayment({ each, sum }: Limit): bigint {
+  return hundredths({ sum: each ?? sum });
+}
+
+/** Without one a day after every token. */
+export function lastDayOf({ until = '9999-12-31' }: Limit): string {
+  return until;
+}
+
+/** True until the end of its last day. */
+export function isOpen({ until }: Pick<Limit, 'until'>, now: Date): boolean {
+  return until === undefined || now < endOfDay(until);
 }
 
 /** The longest period and the largest sum that an application may request for a right that spends, in the service's currency. */

@@ -46,7 +46,7 @@ export const RULES = {
   }),
   ...rules('invalid_request', OWN, {
     ...recordOf(
-      ['parameters_in_url', 'body_not_a_form', 'wrong_grant_type', 'wrong_code_verifier'],
+      ['parameters_in_url', 'body_not_a_form', 'wrong_grant_type', 'wrong_code_verifier', 'wrong_payment'],
       MALFORMED,
     ),
     ...recordOf(
@@ -106,7 +106,7 @@ export const RULES = {
   ...rules('invalid_scope', 'unreadable_rights', {
     openid_scope: NO_OPENID,
     unreadable_rights:
-      'The scope does not follow the grammar in docs/integrate/scopes.md; the rule names the position.',
+      'The scope does not follow the grammar in docs/integrate/scopes.md; the rule names the position, or LIMITS.',
     right_not_offered:
       'This service does not offer the right: see CATALOGUE in docs/operate/configuration.md.',
   }),
@@ -117,6 +117,9 @@ export const RULES = {
     unclear_target:
       'Targets must have no spaces, invisible characters or mixed scripts: see docs/integrate/scopes.md.',
     contradiction: 'The rights contradict each other: see docs/integrate/scopes.md#contradictions.',
+    ended_right: 'The application must ask for a right until today (UTC) or later.',
+    right_outlives_token:
+      'A token lives three years: the application must ask for a right until an earlier day.',
     above_ceiling:
       'The limit exceeds the ceiling of the application: see `assent client show ID`; `assent client update ID --most DAYS,SUM` raises it.',
   }),

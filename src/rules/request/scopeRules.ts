@@ -1,11 +1,17 @@
 import { OAuthError } from '../common/error.ts';
+import { dayOf, tokenExpiresAt } from '../common/lifetimes.ts';
 import { MAX_CANONICAL_QUERY_BYTES } from '../common/limits.ts';
 import { hasWordsOfOneScript, skeleton } from '../common/lookAlike.ts';
-import { type Ceiling, exceeds } from '../common/money.ts';
+import { type Ceiling, exceeds, hundredths, largestPayment } from '../common/money.ts';
 import { findInvisibleCharacter, replaceQuotationMarks } from '../common/text.ts';
 import { BUILT_IN_RIGHTS, kindOf, type RightKinds } from '../scope/rights.ts';
 import { formatScope, INVALID_RIGHT_MESSAGE, parseScopeCached, type Right } from '../scope/scope.ts';
 import type { Client } from './client.ts';
+
+/** What a limit may have beside its sum, where `LIMITS` names it: payment APIs must know it. */
+export const FURTHER_LIMITS = ['each', 'until'] as const;
+
+export type FurtherLimit = (typeof FURTHER_LIMITS)[number];
 
 /** A service offers the rights of its catalogue, in its only currency (ISO 4217). */
 export interface Offer {
@@ -13,6 +19,8 @@ export interface Offer {
   readonly currency: string;
   /** Of a request without a written limit. Null for a scope that another service granted: any right is read, no limit added. */
   readonly defaultLimit: Ceiling | null;
+  /** In the order of {@link FURTHER_LIMITS}. What was granted with others stays. */
+  readonly furtherLimits: readonly FurtherLimit[];
 }
 
 /** Without an operator's settings. */
@@ -20,6 +28,7 @@ export const BUILT_IN_OFFER = {
   catalogue: BUILT_IN_RIGHTS,
   currency: 'RUB',
   defaultLimit: { days: 1, sum: '3000' },
+  furtherLimits: [],
 } satisfies Offer;
 
 type Asking = Pick<Client, 'allowedRights' | 'most'>;
@@ -66,7 +75,12 @@ function refuseUnavailable(right: Right, offer: Offer, { allowedRights }: Asking
 }
 
 /** The grammar reads any form of a right that is not built in. @returns the end of a sentence; false for none */
-function formProblem({ name, target, type, limit }: Right, { catalogue, defaultLimit }: Offer) {
+function formProblem(
+  { name, target, type, limit }: Right,
+  { catalogue, defaultLimit, furtherLimits }: Offer,
+) {
+  const unknown = FURTHER_LIMITS.find((one) => limit?.[one] !== undefined && !furtherLimits.includes(one));
+  if (unknown !== undefined) return `has .${unknown}, which LIMITS of this service does not name`;
   const kind = kindOf(name, catalogue);
   if (kind === undefined) return false;
   const needsTarget = kind.names === 'shop' || kind.names === 'account';
@@ -110,11 +124,32 @@ function refuseExcess({ name, limit }: Right, most: Ceiling): void {
   throw new OAuthError('above_ceiling', message, rule);
 }
 
+/** Refuses a right that ends before today, or after a token issued now. @throws {OAuthError} `invalid_scope` */
+export function refuseWrongDays(rights: readonly Right[], now: Date): void {
+  const [today, last] = [dayOf(now), dayOf(tokenExpiresAt(now))];
+  for (const { name, limit } of rights) {
+    const { until = today } = limit ?? {};
+    if (until < today) {
+      const message = 'A right in the parameter scope ends on a day that is past.';
+      throw new OAuthError('ended_right', message, `scope: ${name} ended on ${until}, in UTC`);
+    }
+    if (until > last) {
+      const message = 'A right in the parameter scope ends later than its token.';
+      const rule = `scope: ${name} ends on ${until}, and its token on ${last}, in UTC`;
+      throw new OAuthError('right_outlives_token', message, rule);
+    }
+  }
+}
+
 /** The cases of "logically contradictory" (contract 7.1), beside a whole with its part. */
 const CONTRADICTIONS: readonly (readonly [rule: string, broken: (rights: readonly Right[]) => boolean])[] = [
   ['the same right twice', (rights) => hasTwins(rights, rightKeyOf)],
   ['two targets that look alike', (rights) => hasTwins(rights, lookOf)],
   ['a source of money named twice', (rights) => rights.some(({ sources = [] }) => hasTwins(sources, String))],
+  [
+    'a payment larger than all of them together',
+    (rights) => rights.some(({ limit }) => limit && largestPayment(limit) > hundredths(limit)),
+  ],
   [
     'a period limit and a one-time limit',
     (rights) => rights.some(isOneTime) && rights.some(({ limit }) => typeof limit?.days === 'number'),

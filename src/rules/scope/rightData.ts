@@ -12,6 +12,10 @@ export function rightData(rights: readonly Right[]) {
     period_days: limit?.days ?? undefined,
     /** An exact decimal as text, never a float; including the default limit's. */
     amount: limit?.sum,
+    /** The largest single payment; undefined if only `amount` bounds it. */
+    largest: limit?.each,
+    /** The last day (UTC), such as `2027-06-30`; undefined for the token's end. */
+    until: limit?.until,
     currency: limit?.currency,
   }));
 }

@@ -1,7 +1,8 @@
 import { OAuthError } from '../common/error.ts';
+import { isDay } from '../common/lifetimes.ts';
 import { MAX_SCOPE_TEXT_CHARACTERS } from '../common/limits.ts';
 import { memoize } from '../common/memoize.ts';
-import { defaultLimit, type Limit } from '../common/money.ts';
+import { defaultLimit, hundredths, isOpen, type Limit } from '../common/money.ts';
 import { BUILT_IN_RIGHTS, isRightName, type MoneySource, NAME } from './rights.ts';
 
 // The grammar of a scope. `scopeRules.ts` has the rules for requests, `rightData.ts` the form for programs and pages.
@@ -92,16 +93,31 @@ function parseTarget(scanner: Scanner) {
   return { target, type };
 }
 
-/** `.limit(days,sum)`: whole days of at most 4 digits, or none; a plain decimal above zero. */
+/** `.limit(days,sum)`, with whole days of at most 4 digits, or none; then `.each(sum)` after days, and `.until(day)`. */
 function parseLimit(scanner: Scanner, currency: string): Limit | undefined {
   if (scanner.take(/\.limit\(/y) === undefined) return undefined;
   const days = scanner.take(/[1-9][0-9]{0,3}/y);
   scanner.takeComma();
+  const limit = { days: days === undefined ? null : Number(days), sum: parseSum(scanner), currency };
+  const hasEach = days !== undefined && scanner.take(/\.each\(/y) !== undefined;
+  const each = hasEach ? { each: parseSum(scanner) } : {};
+  const until = scanner.take(/\.until\(/y) === undefined ? {} : { until: parseDay(scanner) };
+  return { ...limit, ...each, ...until };
+}
+
+/** A plain decimal above zero, and the closing parenthesis. */
+function parseSum(scanner: Scanner): string {
   const sum = scanner.take(/(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,2})?/y);
-  if (sum === undefined || /^[0.]+$/.test(sum))
+  if (sum === undefined || hundredths({ sum }) === 0n)
     return scanner.fail('a sum above zero, with at most 2 decimal places');
   if (scanner.take(/\)/y) === undefined) return scanner.fail('a closing parenthesis');
-  return { days: days === undefined ? null : Number(days), sum, currency };
+  return sum;
+}
+
+/** A day of the calendar, and the closing parenthesis. */
+function parseDay(scanner: Scanner): string {
+  const day = scanner.take(/[0-9-]+\)/y)?.slice(0, -1) ?? '';
+  return isDay(day) ? day : scanner.fail('a day such as 2027-06-30');
 }
 
 /** Scans a scope from left to right: it can't be split at spaces, which its strings may contain. */
@@ -170,13 +186,17 @@ export function parseScopeCached(scope: string, currency: string): readonly Righ
   return scope.length > MAX_KEPT_CHARACTERS ? parseScope(scope, currency) : parsedIn(currency)(scope);
 }
 
-/** The rights of a grant, by the grammar only: a later rule for requests ends none. @throws {Error} for an unreadable row */
+/**
+ * The rights of a grant that have not ended, by the grammar only: a later rule for requests ends none.
+ * @throws {Error} for an unreadable row
+ */
 export function grantedRights(
   { clientId, scope }: { clientId: string; scope: string },
   currency: string,
+  now: Date,
 ): readonly Right[] {
   try {
-    return parseScopeCached(scope, currency);
+    return parseScopeCached(scope, currency).filter(({ limit }) => limit === undefined || isOpen(limit, now));
   } catch (cause) {
     throw new Error(`grants: the scope of a grant to ${clientId} can't be read`, { cause });
   }
@@ -191,8 +211,12 @@ function formatRight({ name, target, type, sources, limit }: Right): string {
   const written = type === 'account' && BUILT_IN_RIGHTS.has(name) ? undefined : type;
   const texts = sources ?? [target, written].filter((text) => text !== undefined);
   const named = texts.length === 0 ? '' : `(${texts.map(quote).join(',')})`;
-  const limited = !limit || limit.isDefault ? '' : `.limit(${limit.days ?? ''},${limit.sum})`;
-  return name + named + limited;
+  return name + named + (limit === undefined || limit.isDefault ? '' : formatLimit(limit));
+}
+
+function formatLimit({ days, sum, each, until }: Limit): string {
+  const largest = each === undefined ? '' : `.each(${each})`;
+  return `.limit(${days ?? ''},${sum})${largest}${until === undefined ? '' : `.until(${until})`}`;
 }
 
 function quote(text: string): string {

@@ -62,3 +62,27 @@ export async function removeAllExpired(db: Database, table: ExpiringTable, goesO
   }
   return removed;
 }
+
+/** Rows that one statement deletes of a table that grows with each payment. */
+const MAX_PAYMENTS_AT_ONCE = 20_000;
+
+/** The longest period of a grant's limits in days; an unwritten one is a day. */
+const LONGEST_PERIOD = String.raw`
+  (select coalesce(max(found[1]::int), 1) from regexp_matches(g.scope, '\.limit\((\d+),', 'g') found)`;
+
+const removePayments = write<void>('payments-remove')`
+delete from payment_reservations where (grant_id, budget, paid_at) in (
+  select grant_id, budget, paid_at from payment_reservations p join grants g using (grant_id)
+   where p.paid_at < clock_timestamp() - interval '24 hours'
+     and p.paid_at < clock_timestamp() - ${LONGEST_PERIOD} * interval '24 hours'
+     and (p.days is not null or p.token_issued_at is distinct from g.token_issued_at)
+   limit ${MAX_PAYMENTS_AT_ONCE})`;
+
+/** Removes payments that no limit of their grant counts, as the owner of the tables. @returns how many */
+export async function removeUncountedPayments(db: Database): Promise<number> {
+  for (let removed = 0; ; ) {
+    const rows = await removePayments(db);
+    removed += rows;
+    if (rows < MAX_PAYMENTS_AT_ONCE) return removed;
+  }
+}

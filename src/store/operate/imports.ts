@@ -6,6 +6,7 @@ import { sha256 } from '../../secrets/digest.ts';
 import { EVENT_GRANT, insertEventsSql } from '../common/auditEvents.ts';
 import { CLIENT_COLUMNS, SETTING_COLUMNS } from '../common/clients.ts';
 import { deleteSessionsOfUser } from '../common/sessions.ts';
+import { SPENDING_LOCK } from '../common/spendingLock.ts';
 import { userIdSql } from '../common/users.ts';
 import { transaction } from '../database/database.ts';
 import { isOneCallersFault } from '../database/errors.ts';
@@ -42,6 +43,8 @@ function importStatement(
         // A second statement: it sees sign-ins that the first waited for.
         for (const { changed: userId } of written)
           if (userId) await deleteSessionsOfUser(connection, { userId });
+        // Payments that found a user or an application unblocked are reserved before.
+        await lockForTransaction(connection, SPENDING_LOCK);
         if (isTrial) await send(connection, 'rollback'); // the commit then has nothing to do
         return written;
       });

@@ -1,5 +1,6 @@
 import type { Status } from '../../rules/request/client.ts';
 import { keysetListBy } from '../common/conditions.ts';
+import { SPENDING_LOCK } from '../common/spendingLock.ts';
 import type { Database } from '../database/database.ts';
 import { findLong, findOne, write } from '../database/query.ts';
 
@@ -11,8 +12,11 @@ function statementsOf(kind: string) {
   return {
     /** Blocks or unblocks, at once for every endpoint. @returns `changed`: the status differed; null without such a row */
     setStatus: findOne<{ id: string; status: Status }, { changed: boolean }>(`${kind}-set-status`)`
-    with changed as (
-      update ${kind}s set status = @status where ${kind}_id = @id and status <> @status returning ${kind}_id
+    with alone as materialized (
+      select pg_advisory_xact_lock(${SPENDING_LOCK})
+    ), changed as (
+      update ${kind}s set status = @status from alone
+       where ${kind}_id = @id and status <> @status returning ${kind}_id
     )
     select exists (select from changed) as changed from ${kind}s where ${kind}_id = @id`,
     /** Deletes a row with its secrets, sessions and grants. @returns the number deleted: one or none */

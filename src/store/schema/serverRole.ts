@@ -6,9 +6,10 @@ import { withMigrationLock } from './schemaState.ts';
 
 /**
  * The rights of a server and its commands: reading and writing rows. Rows of `grants` are deleted only with their user or client.
- * `insert` and `update` are for every column except `clocked`, which only its default writes: the database's clock.
+ * `insert` and `update` are for every column except `clocked`, which only its default writes: the database's clock. `update` may be
+ * for one column, `changed`.
  */
-export const TABLES: readonly { name: string; privileges: string; clocked?: string }[] = [
+export const TABLES: readonly { name: string; privileges: string; clocked?: string; changed?: string }[] = [
   { name: 'schema_migrations', privileges: 'select' },
   { name: 'settings', privileges: 'select, insert, update' },
   { name: 'clients', privileges: 'select, insert, update, delete', clocked: 'created_at' },
@@ -19,6 +20,7 @@ export const TABLES: readonly { name: string; privileges: string; clocked?: stri
   { name: 'grants', privileges: 'select, insert, update' },
   // Only the owner of the tables imports.
   { name: 'imported_tokens', privileges: 'select' },
+  { name: 'payment_reservations', privileges: 'select, insert, update', changed: 'released_at' },
   { name: 'rejections', privileges: 'select, insert, update, delete' },
   { name: 'audit_events', privileges: 'select, insert', clocked: 'at' },
   { name: 'resources', privileges: 'select, insert, update, delete', clocked: 'created_at' },
@@ -30,14 +32,15 @@ export const TABLES: readonly { name: string; privileges: string; clocked?: stri
 
 // Each privilege on each column, or on the table if there are none on columns; partitions need none.
 const find = findAll<{ tables: string; role: string | null }, { lacks: boolean; privilege: string }>('')`
-with role (name) as (select coalesce(@role, current_user)::name), ours (oid, privileges, clocked) as (
-  select name::regclass::oid, string_to_array(privileges, ', '), clocked
-    from jsonb_to_recordset(@tables::jsonb) as needed (name text, privileges text, clocked text)
+with role (name) as (select coalesce(@role, current_user)::name), ours (oid, privileges, clocked, changed) as (
+  select name::regclass::oid, string_to_array(privileges, ', '), clocked, changed
+    from jsonb_to_recordset(@tables::jsonb) as needed (name text, privileges text, clocked text, changed text)
   union all
-  select inhrelid, '{}', null from pg_inherits where inhparent = 'audit_events'::regclass
+  select inhrelid, '{}', null, null from pg_inherits where inhparent = 'audit_events'::regclass
 ), cells as (
   select ours.oid, privilege, attname, has_column_privilege(role.name, ours.oid, attnum, privilege) as has,
-         privilege = any (privileges) and (privilege = 'select' or attname is distinct from clocked) as needed
+         privilege = any (privileges) and (privilege = 'select' or attname is distinct from clocked)
+           and (privilege <> 'update' or coalesce(attname = changed, true)) as needed
     from role, ours join pg_attribute on attrelid = ours.oid and attnum > 0 and not attisdropped,
          unnest('{select,insert,update,references}'::text[]) as privilege
   union all
@@ -145,9 +148,11 @@ async function giveRights(connection: pg.PoolClient, role: string, operator: str
   await refuseExcess(connection, role);
   await send(connection, `revoke all on all tables in schema ${place.schema} from ${name}`);
   await send(connection, `grant usage on schema ${place.schema} to ${name}`);
-  for (const { name: table, privileges, clocked = null } of TABLES) {
+  for (const { name: table, privileges, clocked = null, changed } of TABLES) {
     const { columns } = await findColumns(connection, { table, clocked });
-    const granted = privileges.replaceAll(/insert|update/g, `$& (${columns})`);
+    const granted = privileges
+      .replace('insert', `$& (${columns})`)
+      .replace('update', `$& (${changed ?? columns})`);
     await send(connection, `grant ${granted} on ${table} to ${name}`);
   }
   await recordAct(connection, { kind: 'server_role_granted', operator, detail: { role } });

@@ -1,11 +1,11 @@
 import type { Database } from '../database/database.ts';
-import { findAll } from '../database/query.ts';
+import { findAll, write } from '../database/query.ts';
 
 /**
  * What all servers and commands of a database have in common. `currency` (ISO 4217) stays, because stored limits are sums without
- * one. `catalogue` (a digest) and `default_limit` (`DAYS,SUM`) are those of the server that started last.
+ * one. `catalogue` (a digest), `default_limit` (`DAYS,SUM`) and `limits` (`each,until`) are those of the server that started last.
  */
-export type SharedSettings = Readonly<Record<'currency' | 'catalogue' | 'default_limit', string>>;
+export type SharedSettings = Readonly<Record<'currency' | 'catalogue' | 'default_limit' | 'limits', string>>;
 
 const find = findAll<void, { name: string; value: string }>('settings-find')`
   select name, value from settings`;
@@ -15,16 +15,15 @@ export async function findSettings(db: Database): Promise<Partial<SharedSettings
   return Object.fromEntries((await find(db)).map(({ name, value }) => [name, value]));
 }
 
-const keep = findAll<{ settings: string }, { name: string }>('settings-keep')`
+const keep = write<{ settings: string }>('settings-keep')`
   insert into settings (name, value) select key, value from json_each_text(@settings::json)
    where not exists (select from settings where name = 'currency' and value <> @settings::json ->> 'currency')
   on conflict (name) do update set value = excluded.value, set_at = clock_timestamp()
-   where settings.name <> 'currency' and settings.value <> excluded.value
-  returning name`;
+   where settings.name <> 'currency' and settings.value <> excluded.value`;
 
-/** Stores settings, but none beside another currency. @returns the variables whose values are new */
-export async function saveSettings(db: Database, settings: SharedSettings): Promise<string[]> {
-  return (await keep(db, { settings: JSON.stringify(settings) })).map(({ name }) => name.toUpperCase());
+/** Stores settings, but none beside another currency. */
+export async function saveSettings(db: Database, settings: SharedSettings): Promise<void> {
+  await keep(db, { settings: JSON.stringify(settings) });
 }
 
 /** The variables that differ from the stored settings. */

@@ -16,6 +16,7 @@ const BUILT_IN = {
   timeZone: 'UTC',
   brand: BUILT_IN_BRAND,
   provider: null,
+  furtherLimits: [],
   language: languageOf('en'),
   texts: TEXTS.en,
 } as const;

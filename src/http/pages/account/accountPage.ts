@@ -19,7 +19,7 @@ import { ACCOUNT_PATH } from '../../browser/language.ts';
 import { lastOutcome, noteOn } from '../../browser/outcomes.ts';
 import { seeOther, withQuery } from '../../browser/redirects.ts';
 import { type PageLocale, pageLocaleOf, passwordLinks } from '../../describe/describe.ts';
-import { describeMaxSpending, describeTotalSpending } from '../../describe/describeLimits.ts';
+import { describeMaxSpending, describeSpent, describeTotalSpending } from '../../describe/describeLimits.ts';
 import { describeWarnings } from '../../describe/describeWarnings.ts';
 import { queryParameters } from '../../request/parameters.ts';
 import type { Page } from '../page.ts';
@@ -136,7 +136,11 @@ function describeConnection(authorization: LiveAuthorization, isOneOfSeveral: bo
     validUntil: formats.day(expiresAt, locale.timeZone),
     expiresSoon: authorization.expiresSoon,
     lastUse: lastUsedOn === null ? account.never : formats.utcDay(lastUsedOn),
-    rights: describeRights(authorization.rights, locale),
+    // The source of the money may follow them.
+    rights: describeRights(authorization.rights, locale).map((right, index) => ({
+      ...right,
+      spent: describeSpent(authorization.rights[index]?.limit, authorization.spent[index], locale),
+    })),
     formToken: authorization.disconnectToken,
   };
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { loadPending } from '../../../flows/authorize/authorize.ts';
 import { confirmPayment, confirmStep, takesPassword } from '../../../flows/authorize/confirmPayment.ts';
 import { type DecisionOutcome, decide, findReceipt } from '../../../flows/authorize/decide.ts';
-import { type Choice, limitsToLower } from '../../../flows/authorize/decisionForms.ts';
+import { type Choice, limitFields } from '../../../flows/authorize/decisionForms.ts';
 import { markOwnSession } from '../../../flows/signIn/seenWarnings.ts';
 import { callerOf } from '../../../listener/caller.ts';
 import type { AuthorizationRequest } from '../../../rules/request/authorizationRequest.ts';
@@ -37,13 +37,16 @@ async function receiveConsent(request: FastifyRequest, reply: FastifyReply): Pro
   if (pending === null || (choice !== 'allow' && choice !== 'reject'))
     return answerDecision(reply, authorizationRequest, { outcome: 'stale' });
   // An empty field counts as typed.
-  const typed = limitsToLower(authorizationRequest).filter(({ index }) => form.hasAny([limitField(index)]));
-  const sums = new Map(typed.map(({ index }) => [index, form.get(limitField(index)) ?? '']));
-  const sent = { choice, decisionToken: form.get('decision_token'), typedSums: sums } as const;
+  const typedAs = (name: string) => (form.hasAny([name]) ? (form.get(name) ?? '') : undefined);
+  const typed = limitFields(request.server.context, authorizationRequest).map(({ index, part }) =>
+    typedAs(limitField(index, part)),
+  );
+  const sent = { choice, decisionToken: form.get('decision_token'), typed } as const;
   const result = await decide(request.server.context, pending, sent, callerOf(request));
   if (result.outcome !== 'wrong_limits') return answerDecision(reply, authorizationRequest, result);
-  const rule = `sums that can't be granted: ${[...result.problems.values()].join(', ')}`;
-  const more = { typed: [...sums.values()] };
+  const problems = [...result.problems.values()].flatMap((each) => Object.values(each));
+  const rule = `sums that can't be granted: ${problems.join(', ')}`;
+  const more = { typed: typed.map((text = '') => text) };
   refuseForm(reply, ['wrong_limits', rule], 'wrong_limits', authorizationRequest, more);
   return redirectToRequest(reply, authorizationRequest);
 }
