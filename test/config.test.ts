@@ -129,7 +129,8 @@ describe('the configuration', () => {
     [{ TRUST_PROXY: '10.0.0.0/8, ::1' }, { trustProxy: ['10.0.0.0/8', '::1'] }],
     [{ PGPASSWORD: 'p' }, { databasePassword: 'p' }],
     [{ PGPASSWORD: '' }, { databasePassword: null }],
-    [{}, { furtherLimits: [], countsPayments: false }],
+    // In trial mode the demo's payments are counted.
+    [{}, { furtherLimits: [], countsPayments: true }],
     [{ LIMITS: '' }, { furtherLimits: [] }],
     [{ LIMITS: 'each' }, { furtherLimits: ['each'] }],
     [{ LIMITS: 'until', SPENDING: 'off' }, { furtherLimits: ['until'] }],

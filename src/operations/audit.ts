@@ -69,11 +69,12 @@ export const show = listOperation({
         .exactOptional()
         .describe('maximum number of events: the newest, or the first after a cursor'),
     })
-    .refine((filter) => Object.keys(filter).length > 0, 'missing filter: pass at least one of {fields}')
-    .refine(({ login, userId }) => !(login && userId), 'pass `login` or `user_id`, not both'),
+    .refine((filter) => Object.keys(filter).length > 0, 'missing filter: pass at least one of {fields}'),
   output: EVENT,
   async run({ db, token, warn }, { login, limit = null, ...filter }) {
     const user = login === undefined ? null : ensureFound(await findUser(db, login), 'user', login);
+    if (user !== null && filter.userId !== undefined && filter.userId !== user.userId)
+      throw new OperatorError('invalid_field', `user_id: is not that of ${user.login}`, 'user_id');
     // The trail is indexed by users, not by grants.
     const owner = filter.grantId === undefined ? null : await findListedGrant(db, filter.grantId);
     const userId = user?.userId ?? filter.userId ?? owner?.userId ?? null;

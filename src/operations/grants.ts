@@ -4,11 +4,14 @@ import { grantState } from '../rules/account/grantState.ts';
 import { tokenExpiresAt } from '../rules/common/lifetimes.ts';
 import { recordOf } from '../rules/common/recordOf.ts';
 import { REQUEST_DEADLINE_MS } from '../rules/common/timeouts.ts';
-import type { Digest } from '../secrets/digest.ts';
+import { rightKeyOf } from '../rules/request/scopeRules.ts';
+import { formatScope, parseScope } from '../rules/scope/scope.ts';
+import { type Digest, sha256 } from '../secrets/digest.ts';
 import { UUID } from '../secrets/tokens.ts';
 import type { AuditKind } from '../store/common/auditEvents.ts';
 import { findClient } from '../store/common/clients.ts';
 import type { Grant } from '../store/common/grants.ts';
+import { findSpent } from '../store/common/spentBudgets.ts';
 import { findUser } from '../store/common/users.ts';
 import * as store from '../store/operate/liveGrants.ts';
 import { REGISTRATION_STATEMENTS } from '../store/operate/registered.ts';
@@ -74,10 +77,35 @@ export const show = operation({
     ...GRANT_VIEW.shape,
     ...recordOf(['clientName', 'userId', 'login'], z.string()),
     externalId: z.string().nullable(),
+    spent: z
+      .array(z.object({ right: z.string(), used: z.string(), freeAgain: z.date().nullable() }))
+      .describe(
+        'rights that have spent something (`SPENDING`), and when the oldest payment no longer counts',
+      ),
   }),
   effect: 'reads',
-  run: async ({ db }, { grantId }) => describeGrant(await requireGrant(db, grantId)),
+  async run({ db }, { grantId }) {
+    const grant = describeGrant(await requireGrant(db, grantId));
+    return { ...grant, spent: await spentOf(db, grant) };
+  },
 });
+
+async function spentOf(db: pg.Pool, { grantId, scope, issuedAt }: ReturnType<typeof describeGrant>) {
+  if (issuedAt === null) return [];
+  const limited = parseScope(scope, '').flatMap((right) =>
+    right.limit ? { right, limit: right.limit } : [],
+  );
+  const spent = await findSpent(db, {
+    grantIds: limited.map(() => grantId),
+    budgets: limited.map(({ right }) => sha256(rightKeyOf(right))),
+    days: limited.map(({ limit }) => limit.days),
+    tokenIssuedAts: limited.map(() => issuedAt),
+  });
+  return spent.map(({ index, used, freeAgain }) => {
+    const { right } = limited[index] ?? {};
+    return { right: right ? formatScope([right]) : '', used, freeAgain };
+  });
+}
 
 async function requireGrant(db: pg.Pool, grantId: string) {
   const grant = UUID.test(grantId.toLowerCase()) ? await store.findListedGrant(db, grantId) : null;

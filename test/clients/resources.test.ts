@@ -77,7 +77,7 @@ describe('docs/integrate/resources.md', () => {
   const statements = ['ledger', 'reserve', 'release'];
 
   it('has exactly the tested examples', () => {
-    expect(exampleNames('resources.md')).toEqual([...statements, 'pay']);
+    expect(exampleNames('resources.md')).toEqual(['spend', 'release-spend', ...statements, 'pay']);
   });
 
   it.each(statements)('prints the SQL statement %s as in examples/payments/', (name) => {

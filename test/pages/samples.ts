@@ -112,6 +112,8 @@ const like =
   <One>(one: One) =>
   (changes: Partial<One> = {}): One => ({ ...one, ...changes });
 
+type ConfirmedAccess = NonNullable<ConsentStep['earlier']>;
+
 interface Asked {
   readonly client?: Partial<Client>;
   readonly scope?: string;
@@ -121,6 +123,8 @@ interface Asked {
   /** The scope of the live authorization whose place the request takes. */
   readonly earlier?: string;
   readonly lastUsedOn?: string;
+  /** What its rights have spent, in their order. */
+  readonly spent?: ConfirmedAccess['spent'];
   readonly firstSeen?: boolean;
   readonly hasPaymentPassword?: boolean;
   readonly requiresPaymentPassword?: boolean;
@@ -194,7 +198,12 @@ function access(asked: Asked): ConsentStep {
     user: { ...user, hasPaymentPassword },
     ...tokenLifetimeFrom(new Date('2026-11-20T12:00:00Z')),
     earlier: earlier
-      ? { confirmedAt: new Date('2026-02-03T12:00:00Z'), lastUsedOn, rights: parseScope(earlier) }
+      ? {
+          confirmedAt: new Date('2026-02-03T12:00:00Z'),
+          lastUsedOn,
+          rights: parseScope(earlier),
+          spent: asked.spent ?? [],
+        }
       : null,
     others: others?.map(parseScope) ?? null,
     firstSeen: asked.firstSeen ?? false,
@@ -514,6 +523,10 @@ export function pageSamplesIn(language: Tag): Record<string, Page> {
     'consent, reviewed': consent({ client: { site: 'https://www.shop.example/', reviewed: true } }),
     'consent, logo': consent({ client: { logo: LOGO.file } }),
     'consent, one right more': consent({ earlier: 'account-info payment-shop.limit(7,3000)' }),
+    'consent, a raise of what is spent already': consent({
+      earlier: 'payment-shop.limit(7,1500)',
+      spent: [{ used: '1200', oldest: '1200', freeAgain: new Date('2026-11-25T12:00:00Z') }],
+    }),
     'consent, nothing changes': consent({ earlier: access({}).authorizationRequest.scope }),
     'consent, lowered and dropped': consent({
       scope: 'account-info payment-p2p.limit(1,5000)',

@@ -129,6 +129,7 @@ export interface Sentences {
       readonly unchanged: With<never, 'count'>;
       readonly before: With<'limit'>;
       readonly within: With<'after' | 'before', 'days'>;
+      readonly used: With<'amount'>;
     };
   };
   readonly confirm: {

@@ -1,6 +1,5 @@
 import { expiresSoon, tokenExpiresAt } from '../../rules/common/lifetimes.ts';
 import { MAX_SHOWN_SCOPE_CHARACTERS } from '../../rules/common/limits.ts';
-import { rightKeyOf } from '../../rules/request/scopeRules.ts';
 import { grantedRights, hasSpendingRight, type Right } from '../../rules/scope/scope.ts';
 import { UUID } from '../../secrets/tokens.ts';
 import {
@@ -12,7 +11,7 @@ import {
 import type { Session } from '../../store/common/sessions.ts';
 import type { Context } from '../common/context.ts';
 import { bindForm, signForm } from '../common/signedForm.ts';
-import { loadSpent, type Spent } from './spent.ts';
+import { loadSpent, type Spent } from '../common/spent.ts';
 
 const MAX_AUTHORIZATIONS_SHOWN = 10;
 const MAX_APPLICATIONS_SHOWN = 20;
@@ -111,13 +110,13 @@ async function authorizationsOf(context: Context, session: Session, grants: read
     rights: grantedRights(grant, context.currency, grant.now),
   }));
   const spent = await loadSpent(context, granted);
-  return granted.map((grant): LiveAuthorization => {
+  return granted.map((grant, index): LiveAuthorization => {
     const expiresAt = tokenExpiresAt(grant.tokenIssuedAt ?? grant.confirmedAt);
     return {
       isBlocked: grant.clientStatus === 'blocked',
       expiresAt,
       expiresSoon: expiresSoon(expiresAt, grant.now),
-      spent: grant.rights.map((right) => spent.get(grant.grantId + rightKeyOf(right))),
+      spent: spent[index] ?? [],
       disconnectToken: signForm(context, bindForm('disconnect', session, grant.grantId)),
       ...grant,
     };

@@ -11,6 +11,7 @@ import { findClient } from '../../store/common/clients.ts';
 import { findInstance, type Grant } from '../../store/common/grants.ts';
 import { findClientAndSession } from '../../store/common/sessions.ts';
 import type { Context } from '../common/context.ts';
+import { loadSpent, type Spent } from '../common/spent.ts';
 import { type SentCookies, type Session, signOutToken } from '../signIn/session.ts';
 import { type SignInStep, signInStep } from '../signIn/signIn.ts';
 import { needsConfirmation } from './decide.ts';
@@ -45,7 +46,11 @@ export interface RequestedAccess extends Checked, TokenLifetime, Pick<Instance, 
   readonly revision: number;
   /** The live authorization that Allow replaces; null for none. */
   readonly earlier:
-    | (Pick<Grant, 'confirmedAt' | 'lastUsedOn'> & { readonly rights: readonly Right[] })
+    | (Pick<Grant, 'confirmedAt' | 'lastUsedOn'> & {
+        readonly rights: readonly Right[];
+        /** Of each right, where payments are counted. */
+        readonly spent: readonly (Spent | undefined)[];
+      })
     | null;
   /** The rights of the application's other live connections that spend, which stay; null if too many to read. */
   readonly others: readonly (readonly Right[])[] | null;
@@ -117,6 +122,8 @@ export async function loadRequestedAccess(
   const { grant, mayHold, firstSeen, others } = await findInstance(context.db, instance);
   const earlier = grant !== null && isLive(grantState(grant, grant.now)) ? grant : null;
   const openRights = (scope: string) => grantedRights({ clientId, scope }, context.currency, session.now);
+  const rights = earlier === null ? [] : openRights(earlier.scope);
+  const [spent = []] = earlier === null ? [] : await loadSpent(context, [{ ...earlier, rights }]);
   return {
     authorizationRequest,
     user: { name, login, hasPaymentPassword },
@@ -126,7 +133,8 @@ export async function loadRequestedAccess(
     earlier: earlier && {
       confirmedAt: earlier.confirmedAt,
       lastUsedOn: earlier.lastUsedOn,
-      rights: grantedRights(earlier, context.currency, session.now),
+      rights,
+      spent,
     },
     others: others?.map(openRights).filter(hasSpendingRight) ?? null,
     firstSeen,

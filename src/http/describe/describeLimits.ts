@@ -1,9 +1,10 @@
 import type { AuthorizedClient, LiveAuthorization } from '../../flows/account/authorizations.ts';
-import type { Spent } from '../../flows/account/spent.ts';
 import type { RequestedAccess } from '../../flows/authorize/authorize.ts';
+import type { Spent } from '../../flows/common/spent.ts';
 import type { Texts } from '../../languages/languages.ts';
 import { describeLimit, describeRight, namesOfSources } from '../../languages/rights.ts';
 import { hundredths, type Limit, moneyOf, sumWithin } from '../../rules/common/money.ts';
+import { rightKeyOf } from '../../rules/request/scopeRules.ts';
 import { moneySources } from '../../rules/scope/rightData.ts';
 import type { Right } from '../../rules/scope/scope.ts';
 import { differenceOf, type RightChange } from '../../rules/spending/difference.ts';
@@ -54,7 +55,11 @@ export function describeChanges({ authorizationRequest, earlier }: RequestedAcce
   const { rights } = authorizationRequest;
   const changes = differenceOf(earlier.rights, rights);
   const dropped = changes.filter(({ change }) => change === 'dropped');
-  const described = changes.map((one) => [one.right, describeChange(one, locale.texts)] as const);
+  const keys = earlier.rights.map((right) => rightKeyOf(right));
+  const spentOf = (right: Right) => earlier.spent[keys.indexOf(rightKeyOf(right))];
+  const described = changes.map(
+    (one) => [one.right, describeChange(one, spentOf(one.right), locale.texts)] as const,
+  );
   const byRight = new Map<Right | null, DescribedChange>(described);
   const ofSource = describeSourceChange(earlier.rights, rights, locale);
   if (ofSource !== null) byRight.set(null, ofSource);
@@ -63,7 +68,7 @@ export function describeChanges({ authorizationRequest, earlier }: RequestedAcce
 }
 
 /** A right's difference from the live authorization. `notes`: for example "Before: at most RUB 500 in any 24 hours" */
-function describeChange({ change, before, after }: RightChange, texts: Texts) {
+function describeChange({ change, before, after }: RightChange, spent: Spent | undefined, texts: Texts) {
   const { changes } = texts.request;
   const { inSentence } = texts.formats;
   const isSame = change === 'unchanged';
@@ -73,6 +78,9 @@ function describeChange({ change, before, after }: RightChange, texts: Texts) {
       changes.before({ limit: inSentence(describeLimit(before, texts)) }),
       ...describeInBoth(before, after, texts),
     );
+  // What is used of a limit counts for the new one, too.
+  if (spent && after)
+    notes.push(changes.used({ amount: texts.formats.amount({ sum: spent.used, currency: after.currency }) }));
   return { isSame, label: changes.labels[change], notes };
 }
 
