@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { openDatabase } from '../../src/store/database/database.ts';
 import { obtainToken } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { useDatabase } from '../support/postgres/database.ts';
 import { commandsOf } from '../support/process/commands.ts';
+import { onDatabase, spawnServer } from '../support/process/process.ts';
 import { type TestUser, useServer } from '../support/server.ts';
 
 // Payments at two servers on one database, against each other and against what ends an authorization.
@@ -22,9 +23,9 @@ const { json } = commandsOf(database);
 
 let turn = 0;
 /** A payment to any shop, at one of the servers in turn. @returns the verdict or the reason; `inactive` for a dead token */
-async function pay(token: string, amount = '1', key: string = randomUUID()): Promise<string> {
+async function pay(token: string, amount = '1', key: string = randomUUID(), at = ''): Promise<string> {
   turn += 1;
-  const { baseUrl } = servers[turn % 2] as (typeof servers)[0];
+  const baseUrl = at || servers[turn % 2]?.baseUrl;
   const response = await fetch(`${baseUrl}/oauth/spend`, {
     method: 'POST',
     headers: { authorization: resource },
@@ -69,6 +70,30 @@ it('many requests with one key reserve one payment', async () => {
   const verdicts = await Promise.all(Array.from({ length: 40 }, () => pay(token, '30', 'one')));
   expect(new Set(verdicts)).toEqual(new Set(['reserved']));
   expect(await reservedOf(user)).toMatchObject({ sum: 30, count: 1 });
+});
+
+it('what a killed server has answered as reserved is there, once', async () => {
+  const user = await server.createUser({ paymentPassword: null });
+  const token = await authorize(user, '7,1000000');
+  const killed = await spawnServer({ ...onDatabase(database.url), SPENDING: 'on' });
+  const answered = new Set<string>();
+  const spender = async (name: number) => {
+    for (let number = 0; ; number += 1) {
+      const key = `${name}-${number}`;
+      expect(await pay(token, '1', key, killed.baseUrl)).toBe('reserved');
+      answered.add(key);
+    }
+  };
+  const spenders = Promise.allSettled(Array.from({ length: 5 }, (_, name) => spender(name)));
+  await vi.waitUntil(() => answered.size > 50, { timeout: 60_000 });
+  await killed.stop('SIGKILL');
+  await spenders;
+  const { count } = await reservedOf(user);
+  // At most one more for each spender, whose answer was lost.
+  expect(count - answered.size).toBeGreaterThanOrEqual(0);
+  expect(count - answered.size).toBeLessThanOrEqual(5);
+  for (const key of answered) expect(await pay(token, '1', key)).toBe('reserved');
+  expect((await reservedOf(user)).count).toBe(count);
 });
 
 type End = (user: TestUser, token: string) => Promise<unknown>;
