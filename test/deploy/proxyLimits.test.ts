@@ -14,6 +14,11 @@ import { freePort } from '../support/server.ts';
 const BURST = 1000;
 const AT_ONCE = BURST / 2;
 
+const PROGRAMS = [
+  ...['/oauth/token', '/oauth/introspect', '/oauth/revoke', '/api/revoke'],
+  ...['/oauth/spend', '/oauth/spend/release'],
+];
+
 describeProxies('in front of two servers', ({ takesAddress, ...kind }) => {
   let reached = 0;
   let exchanges = 0;
@@ -108,7 +113,7 @@ describeProxies('in front of two servers', ({ takesAddress, ...kind }) => {
     );
 
     it('does not limit requests of applications and payment APIs', async () => {
-      for (const path of ['/oauth/token', '/oauth/introspect', '/oauth/revoke', '/api/revoke']) {
+      for (const path of PROGRAMS) {
         const statuses = statusesOf(await send('198.51.100.20', `POST ${path}`, AT_ONCE));
         expect(new Set(statuses)).toEqual(new Set([200]));
       }
