@@ -19,13 +19,14 @@ export async function loadSpent(
   grants: readonly SpendingGrant[],
 ): Promise<(Spent | undefined)[][]> {
   const spent = grants.map(({ rights }) => rights.map((): Spent | undefined => undefined));
+  if (!countsPayments) return spent;
   const budgets = grants.flatMap(({ grantId, tokenIssuedAt, rights }, grant) =>
     rights.flatMap((right, at) => {
       if (right.limit === undefined || tokenIssuedAt === null) return [];
       return { grantId, tokenIssuedAt, days: right.limit.days, budget: sha256(rightKeyOf(right)), grant, at };
     }),
   );
-  if (!countsPayments || budgets.length === 0) return spent;
+  if (budgets.length === 0) return spent;
   const rows = await findSpent(db, {
     grantIds: budgets.map(({ grantId }) => grantId),
     budgets: budgets.map(({ budget }) => budget),

@@ -78,8 +78,8 @@ function describeChange({ change, before, after }: RightChange, spent: Spent | u
       changes.before({ limit: inSentence(describeLimit(before, texts)) }),
       ...describeInBoth(before, after, texts),
     );
-  // What is used of a limit counts for the new one, too.
-  if (spent && after)
+  // What is used of a period counts for the new limit, too; a one-time payment is of its authorization.
+  if (spent && before?.days && after?.days)
     notes.push(changes.used({ amount: texts.formats.amount({ sum: spent.used, currency: after.currency }) }));
   return { isSame, label: changes.labels[change], notes };
 }

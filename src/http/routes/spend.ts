@@ -15,6 +15,10 @@ export function spendRoutes(app: FastifyInstance, context: Context): void {
     const [token, payment] = [form.require('token'), parsePayment(form)];
     const answer = await spend(context, credentials, token, payment, callerOf(request));
     if ('known' in answer) return refuseCaller(request, reply, credentials, answer.known);
+    if (answer.active) {
+      const outcome = 'reason' in answer ? answer.reason : answer.verdict;
+      request.logOutcome = { client_id: answer.client_id, outcome };
+    }
     return sendJson(reply, 200, answer);
   });
 

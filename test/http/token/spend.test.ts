@@ -66,6 +66,10 @@ describe('a payment', () => {
       left: '3750',
     });
     expect(await spend(token, { amount: '3750' })).toMatchObject({ verdict: 'reserved', left: '0' });
+    const logged = server.logLines
+      .filter((line) => line.includes('"/oauth/spend"'))
+      .map((line) => JSON.parse(line).outcome);
+    expect(logged.slice(-3)).toEqual(['reserved', 'over_budget', 'reserved']);
     expect(verdictOf(await spend(token, { amount: '0.01' }))).toBe('over_budget');
   });
 
