@@ -6,12 +6,12 @@ import { recordOf } from '../rules/common/recordOf.ts';
 import { REQUEST_DEADLINE_MS } from '../rules/common/timeouts.ts';
 import { rightKeyOf } from '../rules/request/scopeRules.ts';
 import { formatScope, parseScope } from '../rules/scope/scope.ts';
-import { type Digest, sha256 } from '../secrets/digest.ts';
+import type { Digest } from '../secrets/digest.ts';
 import { UUID } from '../secrets/tokens.ts';
 import type { AuditKind } from '../store/common/auditEvents.ts';
 import { findClient } from '../store/common/clients.ts';
 import type { Grant } from '../store/common/grants.ts';
-import { findSpent } from '../store/common/spentBudgets.ts';
+import { findSpent } from '../store/common/spent.ts';
 import { findUser } from '../store/common/users.ts';
 import * as store from '../store/operate/liveGrants.ts';
 import { REGISTRATION_STATEMENTS } from '../store/operate/registered.ts';
@@ -86,24 +86,16 @@ export const show = operation({
   effect: 'reads',
   async run({ db }, { grantId }) {
     const grant = describeGrant(await requireGrant(db, grantId));
-    return { ...grant, spent: await spentOf(db, grant) };
+    return { ...grant, spent: await describeSpent(db, grant) };
   },
 });
 
-async function spentOf(db: pg.Pool, { grantId, scope, issuedAt }: ReturnType<typeof describeGrant>) {
-  if (issuedAt === null) return [];
-  const limited = parseScope(scope, '').flatMap((right) =>
-    right.limit ? { right, limit: right.limit } : [],
-  );
-  const spent = await findSpent(db, {
-    grantIds: limited.map(() => grantId),
-    budgets: limited.map(({ right }) => sha256(rightKeyOf(right))),
-    days: limited.map(({ limit }) => limit.days),
-    tokenIssuedAts: limited.map(() => issuedAt),
-  });
-  return spent.map(({ index, used, freeAgain }) => {
-    const { right } = limited[index] ?? {};
-    return { right: right ? formatScope([right]) : '', used, freeAgain };
+async function describeSpent(db: pg.Pool, { grantId, scope }: ReturnType<typeof describeGrant>) {
+  const rights = parseScope(scope, '');
+  const [spent] = await findSpent(db, [{ grantId, rights }]);
+  return rights.flatMap((right) => {
+    const { used, freeAgain } = spent?.get(rightKeyOf(right)) ?? {};
+    return used === undefined ? [] : { right: formatScope([right]), used, freeAgain: freeAgain ?? null };
   });
 }
 

@@ -19,7 +19,7 @@ import { BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
 import { parseTargetNames } from '../../src/rules/face/directory.ts';
 import type { Logo } from '../../src/rules/face/logo.ts';
 import { type Client, logoPath } from '../../src/rules/request/client.ts';
-import { FURTHER_LIMITS } from '../../src/rules/request/scopeRules.ts';
+import { FURTHER_LIMITS, rightKeyOf } from '../../src/rules/request/scopeRules.ts';
 import { hasSpendingRight } from '../../src/rules/scope/scope.ts';
 import { HISTORY_KINDS } from '../../src/store/account/history.ts';
 import { parseScope } from '../rules/rubles.ts';
@@ -123,7 +123,6 @@ interface Asked {
   /** The scope of the live authorization whose place the request takes. */
   readonly earlier?: string;
   readonly lastUsedOn?: string;
-  /** What its rights have spent, in their order. */
   readonly spent?: ConfirmedAccess['spent'];
   readonly firstSeen?: boolean;
   readonly hasPaymentPassword?: boolean;
@@ -202,13 +201,23 @@ function access(asked: Asked): ConsentStep {
           confirmedAt: new Date('2026-02-03T12:00:00Z'),
           lastUsedOn,
           rights: parseScope(earlier),
-          spent: asked.spent ?? [],
+          spent: asked.spent,
         }
       : null,
     others: others?.map(parseScope) ?? null,
     firstSeen: asked.firstSeen ?? false,
     signOutToken: 'sign-out.token',
   };
+}
+
+/** @param rights without a target: what is used, its oldest payment, and the day on which that is free again */
+function spentOn(rights: Readonly<Record<string, [used: string, oldest: string, day: string]>>) {
+  return new Map(
+    Object.entries(rights).map(([name, [used, oldest, day]]) => [
+      rightKeyOf({ name }),
+      { used, oldest, freeAgain: new Date(`${day}T12:00:00Z`) },
+    ]),
+  );
 }
 
 function eventOf(kind: HistoryKind, changes: Partial<HistoryEvent>): HistoryEvent {
@@ -294,7 +303,7 @@ export function pageSamplesIn(language: Tag): Record<string, Page> {
     expiresAt: new Date('2029-11-20T12:00:00Z'),
     expiresSoon: false,
     rights: parseScope(scope),
-    spent: [],
+    spent: undefined,
     disconnectToken: 'disconnect.token',
     scope,
     // On no page:
@@ -525,7 +534,7 @@ export function pageSamplesIn(language: Tag): Record<string, Page> {
     'consent, one right more': consent({ earlier: 'account-info payment-shop.limit(7,3000)' }),
     'consent, a raise of what is spent already': consent({
       earlier: 'payment-shop.limit(7,1500)',
-      spent: [{ used: '1200', oldest: '1200', freeAgain: new Date('2026-11-25T12:00:00Z') }],
+      spent: spentOn({ 'payment-shop': ['1200', '1200', '2026-11-25'] }),
     }),
     'consent, nothing changes': consent({ earlier: access({}).authorizationRequest.scope }),
     'consent, lowered and dropped': consent({
@@ -600,10 +609,10 @@ export function pageSamplesIn(language: Tag): Record<string, Page> {
     'account, some of it is spent': account([
       connected('Demo Shop', [
         authorization(null, 'payment-shop.limit(7,5000) payment-p2p.limit(30,900)', {
-          spent: [
-            { used: '1200', oldest: '800', freeAgain: new Date('2026-11-30T12:00:00Z') },
-            { used: '900.50', oldest: '900.50', freeAgain: new Date('2026-12-20T12:00:00Z') },
-          ],
+          spent: spentOn({
+            'payment-shop': ['1200', '800', '2026-11-30'],
+            'payment-p2p': ['900.50', '900.50', '2026-12-20'],
+          }),
         }),
       ]),
     ]),

@@ -176,11 +176,12 @@ select where not exists (
          select from sessions s where s.user_id = $1 and s.session_hash <> $2 and not (s.seen_at < clock_timestamp() - interval '30 minutes'
                      or s.created_at < clock_timestamp() - interval '12 hours'));
 
--- account-spent-find(uuid[], bytea[], integer[], timestamp with time zone[]) → index integer, used text, oldest text, freeAgain timestamp with time zone
-select n::int - 1 as index, s.used::text, s.oldest::text, s.oldest_at + r.days * interval '24 hours' as "freeAgain"
-  from unnest($1::uuid[], $2::bytea[], $3::int[], $4::timestamptz[])
-       with ordinality as r (grant_id, budget, days, token_issued_at, n)
- cross join lateral spent(r.grant_id, r.budget, r.days, r.token_issued_at) s
+-- account-spent-find(jsonb) → grant integer, key text, used text, oldest text, freeAgain timestamp with time zone
+select r."grant", r.key, s.used::text, s.oldest::text, s.oldest_at + r.days * interval '24 hours' as "freeAgain"
+  from jsonb_to_recordset($1::jsonb)
+       as r ("grant" int, key text, grant_id uuid, budget bytea, days int)
+  join grants g using (grant_id)
+ cross join lateral spent(g.grant_id, r.budget, r.days, g.token_issued_at) s
  where s.used > 0;
 
 -- audit-cursor-now() → oldest text, own text, at text, installation text

@@ -9,9 +9,9 @@ import {
   findAccountGrants,
 } from '../../store/account/accountGrants.ts';
 import type { Session } from '../../store/common/sessions.ts';
+import { findSpent, type SpentByRight } from '../../store/common/spent.ts';
 import type { Context } from '../common/context.ts';
 import { bindForm, signForm } from '../common/signedForm.ts';
-import { loadSpent, type Spent } from '../common/spent.ts';
 
 const MAX_AUTHORIZATIONS_SHOWN = 10;
 const MAX_APPLICATIONS_SHOWN = 20;
@@ -23,8 +23,8 @@ export interface LiveAuthorization extends AccountGrant {
   readonly expiresAt: Date;
   readonly expiresSoon: boolean;
   readonly rights: readonly Right[];
-  /** Of each right; undefined for nothing, or where payments are not counted. */
-  readonly spent: readonly (Spent | undefined)[];
+  /** Undefined where payments are not counted. */
+  readonly spent: SpentByRight | undefined;
   /** The token of the form that ends it. */
   readonly disconnectToken: string;
 }
@@ -109,14 +109,14 @@ async function authorizationsOf(context: Context, session: Session, grants: read
     ...grant,
     rights: grantedRights(grant, context.currency, grant.now),
   }));
-  const spent = await loadSpent(context, granted);
+  const spent = context.countsPayments ? await findSpent(context.db, granted) : [];
   return granted.map((grant, index): LiveAuthorization => {
     const expiresAt = tokenExpiresAt(grant.tokenIssuedAt ?? grant.confirmedAt);
     return {
       isBlocked: grant.clientStatus === 'blocked',
       expiresAt,
       expiresSoon: expiresSoon(expiresAt, grant.now),
-      spent: spent[index] ?? [],
+      spent: spent[index],
       disconnectToken: signForm(context, bindForm('disconnect', session, grant.grantId)),
       ...grant,
     };

@@ -10,8 +10,8 @@ import { sha256 } from '../../secrets/digest.ts';
 import { findClient } from '../../store/common/clients.ts';
 import { findInstance, type Grant } from '../../store/common/grants.ts';
 import { findClientAndSession } from '../../store/common/sessions.ts';
+import { findSpent, type SpentByRight } from '../../store/common/spent.ts';
 import type { Context } from '../common/context.ts';
-import { loadSpent, type Spent } from '../common/spent.ts';
 import { type SentCookies, type Session, signOutToken } from '../signIn/session.ts';
 import { type SignInStep, signInStep } from '../signIn/signIn.ts';
 import { needsConfirmation } from './decide.ts';
@@ -48,8 +48,8 @@ export interface RequestedAccess extends Checked, TokenLifetime, Pick<Instance, 
   readonly earlier:
     | (Pick<Grant, 'confirmedAt' | 'lastUsedOn'> & {
         readonly rights: readonly Right[];
-        /** Of each right, where payments are counted. */
-        readonly spent: readonly (Spent | undefined)[];
+        /** Undefined where payments are not counted. */
+        readonly spent: SpentByRight | undefined;
       })
     | null;
   /** The rights of the application's other live connections that spend, which stay; null if too many to read. */
@@ -123,7 +123,8 @@ export async function loadRequestedAccess(
   const earlier = grant !== null && isLive(grantState(grant, grant.now)) ? grant : null;
   const openRights = (scope: string) => grantedRights({ clientId, scope }, context.currency, session.now);
   const rights = earlier === null ? [] : openRights(earlier.scope);
-  const [spent = []] = earlier === null ? [] : await loadSpent(context, [{ ...earlier, rights }]);
+  const counted = earlier !== null && context.countsPayments ? [{ ...earlier, rights }] : [];
+  const [spent] = await findSpent(context.db, counted);
   return {
     authorizationRequest,
     user: { name, login, hasPaymentPassword },

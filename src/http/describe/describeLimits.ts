@@ -1,6 +1,5 @@
 import type { AuthorizedClient, LiveAuthorization } from '../../flows/account/authorizations.ts';
 import type { RequestedAccess } from '../../flows/authorize/authorize.ts';
-import type { Spent } from '../../flows/common/spent.ts';
 import type { Texts } from '../../languages/languages.ts';
 import { describeLimit, describeRight, namesOfSources } from '../../languages/rights.ts';
 import { hundredths, type Limit, moneyOf, sumWithin } from '../../rules/common/money.ts';
@@ -9,6 +8,7 @@ import { moneySources } from '../../rules/scope/rightData.ts';
 import type { Right } from '../../rules/scope/scope.ts';
 import { differenceOf, type RightChange } from '../../rules/spending/difference.ts';
 import { worstCase } from '../../rules/spending/worstCase.ts';
+import type { Spent, SpentByRight } from '../../store/common/spent.ts';
 import type { PageLocale } from './describe.ts';
 
 /** A connection's maximal spending, for example "At most RUB 3,000 in any 7 days". */
@@ -55,11 +55,10 @@ export function describeChanges({ authorizationRequest, earlier }: RequestedAcce
   const { rights } = authorizationRequest;
   const changes = differenceOf(earlier.rights, rights);
   const dropped = changes.filter(({ change }) => change === 'dropped');
-  const keys = earlier.rights.map((right) => rightKeyOf(right));
-  const spentOf = (right: Right) => earlier.spent[keys.indexOf(rightKeyOf(right))];
-  const described = changes.map(
-    (one) => [one.right, describeChange(one, spentOf(one.right), locale.texts)] as const,
-  );
+  const described = changes.map((one) => {
+    const spent = earlier.spent?.get(rightKeyOf(one.right));
+    return [one.right, describeChange(one, spent, locale.texts)] as const;
+  });
   const byRight = new Map<Right | null, DescribedChange>(described);
   const ofSource = describeSourceChange(earlier.rights, rights, locale);
   if (ofSource !== null) byRight.set(null, ofSource);
@@ -109,10 +108,12 @@ function describeSourceChange(earlier: readonly Right[], asked: readonly Right[]
 
 /** What a right has spent of its limit, as a sentence and for a bar; null for nothing. */
 export function describeSpent(
-  limit: Limit | undefined,
-  spent: Spent | undefined,
+  right: Right | undefined,
+  spentByRight: SpentByRight | undefined,
   { texts, timeZone }: PageLocale,
 ) {
+  const { limit } = right ?? {};
+  const spent = right && spentByRight?.get(rightKeyOf(right));
   if (limit === undefined || spent === undefined) return null;
   const { formats, account } = texts;
   const { used, oldest, freeAgain } = spent;

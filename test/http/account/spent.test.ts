@@ -27,3 +27,9 @@ it('the account page says what a right has spent, and when it is free again', as
     /RUB\s1,200 of RUB\s5,000 used · RUB\s800 free again on \d/,
   );
 });
+
+it('the account page says that a one-time payment is made', async () => {
+  const token = await tokenFor(client, { scope: 'payment-shop.limit(,500)' });
+  await spend(token, 'three', '500');
+  expect((await agent.get('/oauth/account')).text).toMatch(/RUB\s500 of RUB\s500 used/);
+});

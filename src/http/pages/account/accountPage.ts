@@ -139,7 +139,7 @@ function describeConnection(authorization: LiveAuthorization, isOneOfSeveral: bo
     // The source of the money may follow them.
     rights: describeRights(authorization.rights, locale).map((right, index) => ({
       ...right,
-      spent: describeSpent(authorization.rights[index]?.limit, authorization.spent[index], locale),
+      spent: describeSpent(authorization.rights[index], authorization.spent, locale),
     })),
     formToken: authorization.disconnectToken,
   };
