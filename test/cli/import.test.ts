@@ -432,6 +432,27 @@ describe('assent grant import', () => {
     expect(await counts('grant', [first])).toEqual({ unchanged: 1 });
   });
 
+  it('judges last days as on the day of the token', async () => {
+    const { grantOf } = await ground();
+    const of = (until: string) =>
+      grantOf({
+        scope: `payment-shop.limit(7,20).until(${until})`,
+        issued_at: '2026-01-31T12:00:00Z',
+        instance_name: some('i'),
+      });
+    const rows = ['2026-01-31', '2029-01-31', '2026-01-30', '2029-02-01'].map(of);
+    const setLimits = (limits: string) => sql(`update settings set value = $1 where name = 'limits'`, limits);
+    await setLimits('until');
+    expect(await imports('grant', rows)).toMatchObject({
+      imported: 2,
+      bad_lines: [
+        { line: 3, field: 'scope', reason: 'payment-shop ended on 2026-01-30, in UTC' },
+        { line: 4, field: 'scope', reason: expect.stringContaining('and its token on 2029-01-31') },
+      ],
+    });
+    await setLimits('');
+  });
+
   it('refuses a wrong external_id, or a missing one if the user has one and wasn’t imported', async () => {
     const { user, grantOf } = await ground();
     const other = userOf({ external_id: some('x') });

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { OAuthError } from '../../rules/common/error.ts';
 import type { Client } from '../../rules/request/client.ts';
-import { type Offer, parseRequestedScope } from '../../rules/request/scopeRules.ts';
+import { type Offer, parseRequestedScope, refuseWrongDays } from '../../rules/request/scopeRules.ts';
 import { sha256 } from '../../secrets/digest.ts';
 import { EVENT_GRANT, insertEventsSql } from '../common/auditEvents.ts';
 import { CLIENT_COLUMNS, SETTING_COLUMNS } from '../common/clients.ts';
@@ -268,18 +268,19 @@ const GRANT_ID = `encode(substr(sha256(convert_to(concat('["', user_id, '",', to
 const lockClients = findAll<{ ids: readonly unknown[] }, Client>('import-lock-clients')`
   select ${CLIENT_COLUMNS} from clients where client_id = any (@ids::text[]) order by client_id for share`;
 
-/** Judges each scope like one that its application requests now, and completes it. */
+/** Judges each scope like one that its application requests now, its last days like on the day of its token, and completes it. */
 async function judgeScopes(connection: pg.PoolClient, untyped: readonly object[], offer: Offer) {
-  const rows = untyped as readonly Record<'client_id' | 'scope', string>[];
+  const rows = untyped as readonly { client_id: string; scope: string; issued_at: Date }[];
   const ids = new Set(rows.map((row) => row.client_id));
   const clients = await lockClients(connection, { ids: [...ids] });
   const byId = new Map(clients.map((client) => [client.clientId, client]));
   return rows.map((row) => {
     const client = byId.get(row.client_id);
+    if (client === undefined) return row;
     try {
-      return client
-        ? { ...row, scope: parseRequestedScope(row.scope, { ...offer, defaultLimit: null }, client).scope }
-        : row;
+      const { rights, scope } = parseRequestedScope(row.scope, { ...offer, defaultLimit: null }, client);
+      refuseWrongDays(rights, row.issued_at);
+      return { ...row, scope };
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error;
       return { ...row, refusal: `scope: ${error.rule.replace(/^scope: /, '')}` };
