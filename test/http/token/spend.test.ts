@@ -285,7 +285,15 @@ describe('bad input', () => {
   });
 });
 
-it('without SPENDING there is no such endpoint', async () => {
-  const { routes } = await useServer();
-  expect(routes.filter((route) => route.includes('spend'))).toEqual([]);
+it('without SPENDING there is no such endpoint, and no page reads what is spent', async () => {
+  const off = await useServer();
+  expect(off.routes.filter((route) => route.includes('spend'))).toEqual([]);
+  await off.database.pool.query('alter table payment_reservations rename to unread');
+  const flow = await flowAt(off);
+  const shop = await off.createClient();
+  const asking = { scope: 'payment-shop.limit(7,500)' };
+  await flow.tokenFor(shop, asking);
+  const token = await flow.tokenFor(shop, asking); // the page compares it with the earlier authorization
+  expect((await flow.agent.get('/oauth/account')).status).toBe(200);
+  expect((await flow.introspected(token)).active).toBe(true);
 });
