@@ -23,8 +23,14 @@ const PUBLIC_SECRET = 'for-trying-out-only';
 const NAMES = Object.keys(VARIABLES);
 const ALL = z.object(VARIABLES);
 const OF_DATABASE = ALL.pick({ DATABASE_URL: true, PGPASSWORD: true, DATA_DIR: true });
-/** Settings of limits, of all rights alike. */
-const OF_LIMITS = { CURRENCY: true, DEFAULT_LIMIT: true, LIMITS: true, SPENDING: true } as const;
+/** Settings of limits, of all rights alike. Without `DATABASE_URL` the demo has its payments counted. */
+const OF_LIMITS = {
+  CURRENCY: true,
+  DEFAULT_LIMIT: true,
+  LIMITS: true,
+  SPENDING: true,
+  DATABASE_URL: true,
+} as const;
 /** Settings of an OpenID provider, useless without its `SIGN_IN_ISSUER`. */
 const OF_PROVIDER = NAMES.filter((name) => /^SIGN_IN_(?!ISSUER)/.test(name));
 
@@ -84,8 +90,6 @@ export interface Config
   /** True if spending needs a payment password, even if the user has none. */
   readonly requiresPaymentPassword: boolean;
   readonly timeZone: string;
-  /** True if resource servers reserve payments here. */
-  readonly countsPayments: boolean;
 }
 
 /** Reads the variables that locate the database. @throws {ConfigError} */
@@ -153,17 +157,18 @@ export function settingsOf({
   return { currency, catalogue: digest, default_limit: `${days},${sum}`, limits: furtherLimits.join() };
 }
 
-/** The server that counts payments knows both further limits, so LIMITS selects only for payment APIs that count. */
-const limitsOf = ({
-  CURRENCY,
-  DEFAULT_LIMIT,
-  LIMITS = [],
-  SPENDING,
-}: Pick<Values, keyof typeof OF_LIMITS>) => ({
-  currency: CURRENCY,
-  defaultLimit: parseCeiling(DEFAULT_LIMIT) ?? BUILT_IN_OFFER.defaultLimit,
-  furtherLimits: SPENDING === 'on' ? FURTHER_LIMITS : LIMITS,
-});
+function limitsOf(values: Pick<Values, keyof typeof OF_LIMITS>) {
+  const { CURRENCY: currency, DEFAULT_LIMIT, LIMITS, SPENDING, DATABASE_URL } = values;
+  const countsPayments = SPENDING === 'on' || DATABASE_URL === undefined;
+  return {
+    currency,
+    defaultLimit: parseCeiling(DEFAULT_LIMIT) ?? BUILT_IN_OFFER.defaultLimit,
+    /** True if resource servers reserve payments here. */
+    countsPayments,
+    // A server that counts knows both.
+    furtherLimits: LIMITS ?? (countsPayments ? FURTHER_LIMITS : []),
+  };
+}
 
 /** A container may run as a user id without a name. */
 function systemUser(): string {
@@ -210,8 +215,6 @@ export function readConfig(environment: Environment = process.env): Config {
       : null,
     requiresPaymentPassword: values.PAYMENT_PASSWORD === 'required',
     timeZone: values.TIME_ZONE,
-    // The demo's payment API has its payments counted.
-    countsPayments: values.SPENDING === 'on' || values.DATABASE_URL === undefined,
     ...limitsOf(values),
   };
 }
