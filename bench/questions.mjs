@@ -17,7 +17,7 @@ import {
 
 /** The form of a correct token response (contract 2.5). */
 export const TOKEN_SHAPE =
-  /^\{"access_token":"assent_at_[\w-]{64}","token_type":"bearer","expires_in":\d+\}$/;
+  /^\{"access_token":"assent_at_[\w-]{64}","token_type":"bearer","expires_in":\d+,"grant_id":"[0-9a-f-]{36}"\}$/;
 const ACTIVE_SHAPE = /^\{"active":true,.*\}$/;
 
 /** Grants as after an approval, except for the lifetime of codes: all of a round are made before it. */

@@ -151,6 +151,7 @@ it('2.5 the token response contains access_token and no error on success [contra
     access_token: expect.stringMatching(/^[A-Za-z0-9._~-]{20,}$/),
     token_type: 'bearer',
     expires_in: expect.any(Number),
+    grant_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
   });
   expect(Number(document.expires_in) / (365.25 * 24 * 3600)).toBeCloseTo(3, 2);
 });

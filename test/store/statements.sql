@@ -253,6 +253,13 @@ select secret_id as "secretId", created_at as "createdAt", to_char(last_used_on,
              retired_at as "retiredAt"
         from client_secrets where client_id = $1 order by created_at, secret_id;
 
+-- client-secret-mark-used(text[], bytea[]) → nothing
+update client_secrets set last_used_on = current_date
+   where (client_id, secret_hash) in (
+           select client_id, secret_hash from client_secrets
+            where (client_id, secret_hash) in (select caller_id, secret_hash from unnest($1::text[], $2::bytea[]) with ordinality as input (caller_id, secret_hash, n))
+              for no key update skip locked);
+
 -- client-secret-retire(text, text, boolean) → found boolean, retired boolean
 with accepted as (
         select secret_id from client_secrets s where client_id = $1 and s.retired_at is null order by secret_id for update
@@ -905,6 +912,26 @@ insert into operators (name, role, token_hash, expires_at)
 -- operator-retire(text) → nothing
 update operators set retired_at = clock_timestamp() where name = $1 and retired_at is null;
 
+-- own-token-find(text[], bytea[], uuid[], bytea[]) → n integer, firstUse boolean, known boolean, grantId uuid, scope text, clientId text, instanceName text, userId uuid, login text, externalId text, tokenIssuedAt timestamp with time zone, firstUseOfGrant boolean, now timestamp with time zone
+select input.n::int as n, r.first_use as "firstUse",
+       case when r.caller_id is null then exists (select from clients where client_id = input.caller_id) end as known, g.grant_id as "grantId", g.scope, g.client_id as "clientId",
+       g.instance_name as "instanceName", g.user_id as "userId", g.login, g.external_id as "externalId",
+       g.token_issued_at as "tokenIssuedAt",
+       g.first_use as "firstUseOfGrant", clock_timestamp() as now
+  from unnest($1::text[], $2::bytea[], $3::uuid[], $4::bytea[]) with ordinality as input (caller_id, secret_hash, grant_id, token_hash, n)
+  left join (
+    select s.client_id as caller_id, s.secret_hash, s.last_used_on is distinct from current_date as first_use
+      from client_secrets s join clients using (client_id)
+     where s.retired_at is null and status = 'active'
+  ) r on r.caller_id = input.caller_id and r.secret_hash = input.secret_hash
+  left join lateral (
+    select g.*, u.login, u.external_id, g.last_used_on is distinct from (clock_timestamp() at time zone 'UTC')::date and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as first_use
+      from (select * from grants where grant_id = coalesce(input.grant_id, (select i.grant_id from imported_tokens i where i.token_hash = input.token_hash)) offset 0) g
+     cross join lateral (select status from clients where client_id = g.client_id offset 0) c
+     cross join lateral (select status, login, external_id from users where user_id = g.user_id offset 0) u
+     where c.status = 'active' and u.status = 'active' and g.token_hash = input.token_hash and g.revoked_at is null
+  ) g on r.caller_id is not null and g.client_id = input.caller_id;
+
 -- payment-release(uuid, text, timestamp with time zone) → verdict text, late boolean
 with locked as materialized (
   select grant_id from grants where grant_id = $1 for no key update
@@ -1032,7 +1059,7 @@ select secret_id as "secretId", created_at as "createdAt", to_char(last_used_on,
 update resource_secrets set last_used_on = current_date
    where (resource_id, secret_hash) in (
            select resource_id, secret_hash from resource_secrets
-            where (resource_id, secret_hash) in (select resource_id, secret_hash from unnest($1::text[], $2::bytea[]) with ordinality as input (resource_id, secret_hash, n))
+            where (resource_id, secret_hash) in (select caller_id, secret_hash from unnest($1::text[], $2::bytea[]) with ordinality as input (caller_id, secret_hash, n))
               for no key update skip locked);
 
 -- resource-secret-retire(text, text, boolean) → found boolean, retired boolean
@@ -1166,23 +1193,23 @@ update throttles t set level = input.level, counted_at = input.counted_at, free_
 
 -- token-find(text[], bytea[], uuid[], bytea[]) → n integer, firstUse boolean, known boolean, grantId uuid, scope text, clientId text, instanceName text, userId uuid, login text, externalId text, tokenIssuedAt timestamp with time zone, firstUseOfGrant boolean, now timestamp with time zone
 select input.n::int as n, r.first_use as "firstUse",
-       case when r.resource_id is null then exists (select from resources where resource_id = input.resource_id) end as known, g.grant_id as "grantId", g.scope, g.client_id as "clientId",
+       case when r.caller_id is null then exists (select from resources where resource_id = input.caller_id) end as known, g.grant_id as "grantId", g.scope, g.client_id as "clientId",
        g.instance_name as "instanceName", g.user_id as "userId", g.login, g.external_id as "externalId",
        g.token_issued_at as "tokenIssuedAt",
        g.first_use as "firstUseOfGrant", clock_timestamp() as now
-  from unnest($1::text[], $2::bytea[], $3::uuid[], $4::bytea[]) with ordinality as input (resource_id, secret_hash, grant_id, token_hash, n)
+  from unnest($1::text[], $2::bytea[], $3::uuid[], $4::bytea[]) with ordinality as input (caller_id, secret_hash, grant_id, token_hash, n)
   left join (
-    select s.resource_id, s.secret_hash, s.last_used_on is distinct from current_date as first_use
+    select s.resource_id as caller_id, s.secret_hash, s.last_used_on is distinct from current_date as first_use
       from resource_secrets s join resources using (resource_id)
      where s.retired_at is null and status = 'active'
-  ) r on r.resource_id = input.resource_id and r.secret_hash = input.secret_hash
+  ) r on r.caller_id = input.caller_id and r.secret_hash = input.secret_hash
   left join lateral (
     select g.*, u.login, u.external_id, g.last_used_on is distinct from (clock_timestamp() at time zone 'UTC')::date and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as first_use
       from (select * from grants where grant_id = coalesce(input.grant_id, (select i.grant_id from imported_tokens i where i.token_hash = input.token_hash)) offset 0) g
      cross join lateral (select status from clients where client_id = g.client_id offset 0) c
      cross join lateral (select status, login, external_id from users where user_id = g.user_id offset 0) u
      where c.status = 'active' and u.status = 'active' and g.token_hash = input.token_hash and g.revoked_at is null
-  ) g on r.resource_id is not null;
+  ) g on r.caller_id is not null and true;
 
 -- user-change-passwords(uuid, text, text, bytea, text, text, text, text, timestamp with time zone) → changed boolean, late boolean
 with locked as materialized (

@@ -33,8 +33,10 @@ export async function exchange({ db }: Context, tokenRequest: TokenRequest, call
   });
   emit('exchange', result.verdict);
   if (result.verdict === 'code_replayed') emit('grantEnd', 'replay');
-  if (result.verdict === 'issued')
-    return { accessToken, expiresIn: tokenLifetimeSeconds(result.issuedAt), scope: result.scope };
+  if (result.verdict === 'issued') {
+    const { issuedAt, scope } = result;
+    return { accessToken, expiresIn: tokenLifetimeSeconds(issuedAt), grantId: row.grantId, scope };
+  }
   const isMalformed = result.verdict === 'code_unknown' && code.grantId === null;
   const ruleId = isMalformed ? 'code_malformed' : result.verdict;
   const [message, rule] = EXCHANGE_ERRORS[ruleId];

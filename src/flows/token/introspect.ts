@@ -5,7 +5,7 @@ import type { MoneySource } from '../../rules/scope/rights.ts';
 import { grantedRights } from '../../rules/scope/scope.ts';
 import { sha256 } from '../../secrets/digest.ts';
 import { parseToken } from '../../secrets/tokens.ts';
-import { findToken } from '../../store/token/introspection.ts';
+import { findOwnToken, findToken, type IssuedToken } from '../../store/token/introspection.ts';
 import type { Context } from '../common/context.ts';
 
 /** The answer about a token (RFC 7662 section 2.2), by its members' names in JSON. */
@@ -45,10 +45,32 @@ export async function introspect(
   { id, secret }: Credentials,
   accessToken: string,
 ): Promise<Introspection | { readonly known: boolean | null }> {
+  const { authenticated, known, token } = await findToken(context.db, lookupOf(id, secret, accessToken));
+  return authenticated ? describeToken(context, token) : { known };
+}
+
+/**
+ * {@link introspect} also for the token's application: whether its access still holds, without who the user is. Any other token
+ * is inactive. @returns `known` for a caller that is neither an active resource server nor an active application with a secret
+ */
+export async function introspectForAny(context: Context, credentials: Credentials, accessToken: string) {
+  const answer = await introspect(context, credentials, accessToken);
+  if (!('known' in answer) || answer.known) return answer;
+  const { id, secret } = credentials;
+  const { authenticated, token } = await findOwnToken(context.db, lookupOf(id, secret, accessToken));
+  if (!authenticated) return answer;
+  const { username, sub, external_id, ...access } = { ...NO_USER, ...describeToken(context, token) };
+  return access;
+}
+
+const NO_USER = { username: undefined, sub: undefined, external_id: undefined };
+
+function lookupOf(callerId: string, secret: string | null, accessToken: string) {
   const { grantId, hash } = parseToken('token', accessToken);
-  const lookup = { resourceId: id, secretHash: sha256(secret ?? ''), grantId, tokenHash: hash };
-  const { authenticated, known, token } = await findToken(context.db, lookup);
-  if (!authenticated) return { known };
+  return { callerId, secretHash: sha256(secret ?? ''), grantId, tokenHash: hash };
+}
+
+function describeToken(context: Context, token: IssuedToken | null): Introspection {
   if (token === null) return INACTIVE;
   const expiresAt = tokenExpiresAt(token.tokenIssuedAt);
   if (token.now >= expiresAt) return INACTIVE;

@@ -107,7 +107,7 @@ export async function release(
   { decideBy }: Caller,
 ) {
   const nothing = { grantId: null, tokenHash: sha256('') };
-  const lookup = { resourceId: id, secretHash: sha256(secret ?? ''), ...nothing };
+  const lookup = { callerId: id, secretHash: sha256(secret ?? ''), ...nothing };
   const { authenticated, known } = await findToken(db, lookup);
   if (!authenticated) return { known };
   if (!UUID.test(payment.grantId)) return { verdict: 'unknown' } as const;

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../../flows/common/context.ts';
 import { exchange } from '../../flows/token/exchange.ts';
-import { introspect } from '../../flows/token/introspect.ts';
+import { introspectForAny } from '../../flows/token/introspect.ts';
 import { revokeByBearer, revokeByClient } from '../../flows/token/revoke.ts';
 import { callerOf } from '../../listener/caller.ts';
 import { sendJson } from '../../listener/json.ts';
@@ -22,9 +22,14 @@ export function tokenRoutes(app: FastifyInstance, context: Context): void {
   app.post('/oauth/token', LIMITED, async (request, reply) => {
     const [query, body] = [queryParameters(request), bodyParameters(request)];
     const tokenRequest = parseTokenRequest(query, body, request.headers.authorization);
-    const { accessToken, expiresIn, scope } = await exchange(context, tokenRequest, callerOf(request));
+    const { accessToken, expiresIn, grantId, scope } = await exchange(context, tokenRequest, callerOf(request));
     request.logOutcome = { client_id: tokenRequest.clientId, outcome: 'issued' };
-    const token = { access_token: accessToken, token_type: 'bearer', expires_in: expiresIn };
+    const token = {
+      access_token: accessToken,
+      token_type: 'bearer',
+      expires_in: expiresIn,
+      grant_id: grantId,
+    };
     // RFC 6749 section 5.1: the scope, if different from the requested one.
     return sendJson(reply, 200, scope === null ? token : { ...token, scope });
   });
@@ -46,11 +51,11 @@ export function tokenRoutes(app: FastifyInstance, context: Context): void {
     return sendJson(reply, 200, {});
   });
 
-  // For the resource servers of the payment API (RFC 7662).
+  // For the resource servers of the payment API, and for applications about their own tokens (RFC 7662).
   app.post('/oauth/introspect', async (request, reply) => {
     const form = bodyParameters(request);
     const credentials = basicOf(request);
-    const answer = credentials && (await introspect(context, credentials, form.get('token') ?? ''));
+    const answer = credentials && (await introspectForAny(context, credentials, form.get('token') ?? ''));
     if (answer === null || 'known' in answer) return refuseCaller(request, reply, credentials, answer?.known);
     form.require('token'); // checked last: it reveals nothing to other callers
     return sendJson(reply, 200, answer);

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { Digest } from '../../secrets/digest.ts';
 import { parseToken } from '../../secrets/tokens.ts';
 import { type Grant, IS_LIVE } from '../common/grants.ts';
-import { IS_FIRST_USE, noteUse, SECRET_IS_ACCEPTED } from '../common/secrets.ts';
+import { IS_FIRST_USE, noteUse, SECRET_IS_ACCEPTED, type SecretOwner } from '../common/secrets.ts';
 import type { User } from '../common/users.ts';
 import { batched, findOneBatched } from '../database/batch.ts';
 import { findEach, requireRow, writeEach } from '../database/query.ts';
@@ -58,8 +58,9 @@ async function noteAll(db: pg.Pool, uses: GrantUse[]): Promise<void> {
 }
 
 interface IntrospectionRequest {
-  readonly resourceId: string;
-  /** SHA-256 of the resource server's secret. */
+  /** The resource server, or the application. */
+  readonly callerId: string;
+  /** SHA-256 of its secret. */
   readonly secretHash: Digest;
   /** Null for a token that names no grant: an imported one may have it. */
   readonly grantId: string | null;
@@ -67,51 +68,52 @@ interface IntrospectionRequest {
 }
 
 /** An issued token, neither replaced nor revoked. The caller checks its expiry. */
-interface IssuedToken
+export interface IssuedToken
   extends Pick<Grant, 'grantId' | 'scope' | 'clientId' | 'instanceName' | 'userId' | 'now'>,
     Pick<User, 'login' | 'externalId'> {
   readonly tokenIssuedAt: Date;
 }
 
-// One indexed read: the resource server and its secret, the grant, its client and its user by their primary keys.
+// One indexed read: the caller and its secret, the grant, its client and its user by their primary keys.
 // `offset 0` keeps it so, whatever PostgreSQL's statistics (see `../common/sessions.ts`).
-const find = findEach<IntrospectionRequest, TokenRow>('token-find')`
+const findFor = (caller: SecretOwner, name: string, where = 'true') => findEach<
+  IntrospectionRequest,
+  TokenRow
+>(name)`
 select input.n::int as n, r.first_use as "firstUse",
-       case when r.resource_id is null then exists (select from resources where resource_id = input.resource_id) end as known, g.grant_id as "grantId", g.scope, g.client_id as "clientId",
+       case when r.caller_id is null then exists (select from ${caller}s where ${caller}_id = input.caller_id) end as known, g.grant_id as "grantId", g.scope, g.client_id as "clientId",
        g.instance_name as "instanceName", g.user_id as "userId", g.login, g.external_id as "externalId",
        g.token_issued_at as "tokenIssuedAt",
        g.first_use as "firstUseOfGrant", clock_timestamp() as now
-  from @input(resource_id text, secret_hash bytea, grant_id uuid, token_hash bytea)
+  from @input(caller_id text, secret_hash bytea, grant_id uuid, token_hash bytea)
   left join (
-    select s.resource_id, s.secret_hash, ${IS_FIRST_USE} as first_use
-      from resource_secrets s join resources using (resource_id)
+    select s.${caller}_id as caller_id, s.secret_hash, ${IS_FIRST_USE} as first_use
+      from ${caller}_secrets s join ${caller}s using (${caller}_id)
      where ${SECRET_IS_ACCEPTED} and status = 'active'
-  ) r on r.resource_id = input.resource_id and r.secret_hash = input.secret_hash
+  ) r on r.caller_id = input.caller_id and r.secret_hash = input.secret_hash
   left join lateral (
     select g.*, u.login, u.external_id, ${IS_FIRST_USE_OF_GRANT} as first_use
       from (select * from grants where grant_id = coalesce(input.grant_id, (select i.grant_id from imported_tokens i where i.token_hash = input.token_hash)) offset 0) g
      cross join lateral (select status from clients where client_id = g.client_id offset 0) c
      cross join lateral (select status, login, external_id from users where user_id = g.user_id offset 0) u
      where c.status = 'active' and u.status = 'active' and g.token_hash = input.token_hash and g.revoked_at is null
-  ) g on r.resource_id is not null`;
+  ) g on r.caller_id is not null and ${where}`;
 
 /** A missing token's columns are null. */
 type TokenRow = (IssuedToken | { readonly grantId: null }) & {
-  /** Of the resource server's secret, today; null for no such secret. */
+  /** Of the caller's secret, today; null for no such secret. */
   readonly firstUse: boolean | null;
-  /** Without such a secret: whether the resource server is registered. */
+  /** Without such a secret: whether the caller is registered. */
   readonly known: boolean | null;
   /** Of the authorization, today; never for an expired token. */
   readonly firstUseOfGrant: boolean | null;
 };
 
-const markSecretsUsed = writeEach<IntrospectionRequest>('resource-secret-mark-used')`
-  ${noteUse('resource', `select resource_id, secret_hash from @input(resource_id text, secret_hash bytea)`)}`;
-
-/** Looks up a token, null if invalid, and authenticates the resource server in the same statement. Notes first uses of the day. */
-export const findToken = batched(
-  'token-find',
-  async (db: pg.Pool, requests: readonly IntrospectionRequest[]) => {
+function lookupFor(caller: SecretOwner, name: string, where?: string) {
+  const find = findFor(caller, name, where);
+  const markSecretsUsed = writeEach<IntrospectionRequest>(`${caller}-secret-mark-used`)`
+  ${noteUse(caller, `select caller_id, secret_hash from @input(caller_id text, secret_hash bytea)`)}`;
+  return batched(name, async (db: pg.Pool, requests: readonly IntrospectionRequest[]) => {
     const rows = await find(db, requests);
     const uses = requests.flatMap(({ tokenHash }, index) => {
       const { firstUseOfGrant = false, grantId = null } = rows[index] ?? {};
@@ -122,15 +124,21 @@ export const findToken = batched(
     // A failure must not leave a request without its result.
     if (first.length > 0) await markSecretsUsed(db, first).catch(() => {});
     return rows.map((found) => {
-      const row = requireRow(found, 'token-find');
+      const row = requireRow(found, name);
       return {
         authenticated: row.firstUse !== null,
         known: row.known,
         token: row.grantId === null ? null : row,
       };
     });
-  },
-);
+  });
+}
+
+/** Looks up a token, null if invalid, and authenticates the resource server in the same statement. Notes first uses of the day. */
+export const findToken = lookupFor('resource', 'token-find');
+
+/** The same for a token's own application, to which any other token is invalid. */
+export const findOwnToken = lookupFor('client', 'own-token-find', 'g.client_id = input.caller_id');
 
 // Tokens of an earlier service (`assent grant import`) name no grant, so that a table has it. Only tokens without our form are
 // looked up. The grant's own `token_hash` decides, as for ours: after a new authorization it is another one.

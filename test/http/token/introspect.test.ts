@@ -91,9 +91,32 @@ describe('RFC 7662: introspection', () => {
     expect(await told(token)).toMatchObject({ scope, rights: [right], payment_limits: [right] });
   });
 
-  it('refuses the credentials of an application, all other wrong credentials, and a missing token [introspect-3]', async () => {
-    const asClient = `Basic ${btoa(`${client.clientId}:${client.clientSecret}`)}`;
-    for (const other of ['', 'Basic', 'Basic !!!', `Basic ${btoa('x:')}`, asClient, 'Bearer x']) {
+  it('tells an application whether its own token holds, without the user, and calls others’ inactive [introspect-4]', async () => {
+    const basicOf = (id: string, secret = '') => `Basic ${btoa(`${id}:${secret}`)}`;
+    const own = basicOf(client.clientId, client.clientSecret ?? '');
+    const scope = 'account-info payment-shop.limit(7,100)';
+    const token = await tokenFor(client, { scope });
+    const { grant_id, exp, iat } = await told(token);
+    const documentOf = async (token: string, authorization: string) =>
+      JSON.parse((await ask(token, authorization)).body);
+    expect(await documentOf(token, own)).toEqual({
+      ...{ active: true, client_id: client.clientId, scope, token_type: 'bearer', grant_id, exp, iat },
+      ...{ rights: expect.any(Array), payment_limits: expect.any(Array), money_sources: ['wallet'] },
+    });
+    const stranger = await server.createClient();
+    const foreign = basicOf(stranger.clientId, stranger.clientSecret ?? '');
+    expect(await documentOf(token, foreign)).toEqual({ active: false });
+    expect((await ask(token, basicOf(client.clientId, 'wrong'))).status).toBe(401);
+    const open = await server.createClient({ verified: false });
+    expect((await ask(await tokenFor(open), basicOf(open.clientId))).status).toBe(401);
+    await pool.query(`update clients set status = 'blocked' where client_id = $1`, [stranger.clientId]);
+    expect((await ask(token, foreign)).status).toBe(401);
+    await tokenFor(client, { scope });
+    expect(await documentOf(token, own)).toEqual({ active: false });
+  });
+
+  it('refuses wrong credentials, and a missing token [introspect-3]', async () => {
+    for (const other of ['', 'Basic', 'Basic !!!', `Basic ${btoa('x:')}`, 'Bearer x']) {
       const { status, headers, body } = await ask('x', other);
       expect([status, headers.get('www-authenticate')]).toEqual([401, 'Basic realm="introspection"']);
       expect(JSON.parse(body)).toMatchObject({ error: 'invalid_client' });
