@@ -142,7 +142,7 @@ describeWith(['bash', 'curl', 'openssl'], 'The curl example', () => {
     const { code, stdout, stderr } = await run(client, by('allow'));
     expect(code, stderr).toBe(0);
     const answer = JSON.parse(stdout) as Record<string, unknown>;
-    expect(Object.keys(answer)).toEqual(['access_token', 'token_type', 'expires_in']);
+    expect(Object.keys(answer)).toEqual(['access_token', 'token_type', 'expires_in', 'grant_id']);
     const introspection = await introspected(String(answer.access_token));
     expect(introspection).toMatchObject({ active: true, client_id: client.clientId, scope: SCOPE });
   });

@@ -9,9 +9,11 @@ import {
   findAccountGrants,
 } from '../../store/account/accountGrants.ts';
 import type { Session } from '../../store/common/sessions.ts';
-import { findSpent, type SpentByRight } from '../../store/common/spent.ts';
+import { findSpent, type Spent, type SpentByRight } from '../../store/common/spent.ts';
 import type { Context } from '../common/context.ts';
 import { bindForm, signForm } from '../common/signedForm.ts';
+
+export type { Spent, SpentByRight };
 
 const MAX_AUTHORIZATIONS_SHOWN = 10;
 const MAX_APPLICATIONS_SHOWN = 20;

@@ -1,4 +1,9 @@
-import type { AuthorizedClient, LiveAuthorization } from '../../flows/account/authorizations.ts';
+import type {
+  AuthorizedClient,
+  LiveAuthorization,
+  Spent,
+  SpentByRight,
+} from '../../flows/account/authorizations.ts';
 import type { RequestedAccess } from '../../flows/authorize/authorize.ts';
 import type { Texts } from '../../languages/languages.ts';
 import { describeLimit, describeRight, namesOfSources } from '../../languages/rights.ts';
@@ -8,7 +13,6 @@ import { moneySources } from '../../rules/scope/rightData.ts';
 import type { Right } from '../../rules/scope/scope.ts';
 import { differenceOf, type RightChange } from '../../rules/spending/difference.ts';
 import { worstCase } from '../../rules/spending/worstCase.ts';
-import type { Spent, SpentByRight } from '../../store/common/spent.ts';
 import type { PageLocale } from './describe.ts';
 
 /** A connection's maximal spending, for example "At most RUB 3,000 in any 7 days". */

@@ -22,7 +22,11 @@ export function tokenRoutes(app: FastifyInstance, context: Context): void {
   app.post('/oauth/token', LIMITED, async (request, reply) => {
     const [query, body] = [queryParameters(request), bodyParameters(request)];
     const tokenRequest = parseTokenRequest(query, body, request.headers.authorization);
-    const { accessToken, expiresIn, grantId, scope } = await exchange(context, tokenRequest, callerOf(request));
+    const { accessToken, expiresIn, grantId, scope } = await exchange(
+      context,
+      tokenRequest,
+      callerOf(request),
+    );
     request.logOutcome = { client_id: tokenRequest.clientId, outcome: 'issued' };
     const token = {
       access_token: accessToken,
