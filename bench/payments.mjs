@@ -145,9 +145,12 @@ try {
         .join(' to ')})`,
     );
   const both = (/** @type {import('./rounds.mjs').Result} */ round) => micros(round, 'server', 'postgres');
+  /** @type {import('./rounds.mjs').Result[][]} */
   const [first = [], ...others] = sizes.map((size) => results[`payment, ${size}`]?.rounds ?? []);
+  /** @type {import('./rounds.mjs').Result[]} */
+  const ledgerRounds = results.ledger?.rounds ?? [];
   const introspected = (results.introspection?.rounds ?? []).map(both);
-  const recorded = (results.ledger?.rounds ?? []).map((round) => micros(round, 'postgres', 'load'));
+  const recorded = ledgerRounds.map((round) => micros(round, 'postgres', 'load'));
   say(
     `payment / (introspection + ledger), ${sizes[0]}`,
     first.map((round, n) => both(round) / ((introspected[n] ?? NaN) + (recorded[n] ?? NaN))),

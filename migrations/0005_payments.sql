@@ -26,6 +26,7 @@ create function spent(of_grant uuid, of_budget bytea, of_days integer, of_token 
 declare
   since timestamptz;
   base numeric;
+  is_released boolean;
 begin
   select p.total, p.paid_at + interval '1 microsecond' into total, at
     from payment_reservations p where p.grant_id = of_grant and p.budget = of_budget order by p.paid_at desc limit 1;
@@ -39,14 +40,16 @@ begin
        and p.token_issued_at = of_token and p.released_at is null;
     return;
   end if;
-  select p.total - p.amount into base
+  select p.total - p.amount, p.amount, p.paid_at, p.released_at is not null into base, oldest, oldest_at, is_released
     from payment_reservations p where p.grant_id = of_grant and p.budget = of_budget and p.paid_at > since order by p.paid_at limit 1;
   used := total - coalesce(base, total) - coalesce((
     select sum(p.amount) from payment_reservations p
      where p.grant_id = of_grant and p.budget = of_budget and p.paid_at > since and p.released_at is not null), 0);
-  select p.amount, p.paid_at into oldest, oldest_at
-    from payment_reservations p where p.grant_id = of_grant and p.budget = of_budget and p.paid_at > since and p.released_at is null
-   order by p.paid_at limit 1;
+  if is_released then
+    select p.amount, p.paid_at into oldest, oldest_at
+      from payment_reservations p where p.grant_id = of_grant and p.budget = of_budget and p.paid_at > since and p.released_at is null
+     order by p.paid_at limit 1;
+  end if;
 end
 $$;
 
