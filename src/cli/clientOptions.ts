@@ -28,6 +28,9 @@ export const SETTING_OPTIONS = {
   most: () => [MOST],
   site: () => [new Option('--site <url>', 'its website, https://…, that users see, or "none" (default)')],
   logo: () => [LOGO],
+  eventsUri: (derived: Option) => [
+    new Option('--events-uri <uri>', `${derived.description}, or "none" (default)`),
+  ],
 };
 
 /** The same, plus options that unset a setting. */
@@ -37,9 +40,10 @@ export const CHANGE_OPTIONS = {
   reviewed: (derived: Option) => [derived, new Option('--not-reviewed', 'unmark it').conflicts('reviewed')],
 };
 
-export function readSettings({ right, most, site, logo, notReviewed }: Options) {
+export function readSettings({ right, most, site, logo, notReviewed, eventsUri }: Options) {
   return {
     ...(site !== undefined && { site: site === 'none' ? null : site }),
+    ...(eventsUri !== undefined && { eventsUri: eventsUri === 'none' ? null : eventsUri }),
     ...(logo !== undefined && { logo: logo === false ? null : logoIn(logo) }),
     ...(notReviewed && { reviewed: false }),
     ...(right && { allowedRights: right.length === 1 && right[0] === 'all' ? null : right }),

@@ -9,13 +9,14 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
   version: string;
 };
 
-/** Runs a command; `serve` needs a process of its own, since it takes the signals. @returns 0 for success, 2 for wrong usage */
+/** Runs a command; `serve` and `notify` need a process of their own, since they take the signals. @returns 0 for success, 2 for wrong usage */
 export async function main(argv: readonly string[], streams: Streams): Promise<number> {
   const shell = new Shell(argv, streams);
   try {
     // Loading takes longer than most commands, so each of these loads only its own needs.
     if (argv.join() === '--version') shell.print({ version }, version);
     else if (argv.join() === 'serve') await (await import('../process/serve.ts')).serve();
+    else if (argv.join() === 'notify') await (await import('../process/notify.ts')).notify();
     else await (await import('./program.ts')).runCommand(argv, shell, version);
     return shell.exitCode;
   } catch (error) {

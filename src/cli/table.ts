@@ -18,6 +18,7 @@ import {
 import { runDoctor, showConfig } from './doctor.ts';
 import { IMPORT_COMMAND } from './imports.ts';
 import { runMigrate } from './migrate.ts';
+import { sendTest, showSecrets } from './notify.ts';
 import type { Shell } from './shell.ts';
 import { ASKING, readSecret } from './terminal.ts';
 import { beginTexts, checkTexts, showProxyPage } from './texts.ts';
@@ -220,6 +221,20 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     summary: 'run the server until a signal ends it',
     // Loaded only here, so that other commands start faster.
     run: async () => (await import('../process/serve.ts')).serve(),
+  },
+
+  notify: {
+    summary: 'tell applications and users what has happened, by webhooks, until a signal ends it',
+    run: async () => (await import('../process/notify.ts')).notify(),
+  },
+  'notify secret [client-id]': {
+    summary:
+      'show the secrets that verify webhooks to an application, or to the wallet; the current one first',
+    run: showSecrets,
+  },
+  'notify test [client-id]': {
+    summary: 'post a webhook of the type “test” to an application, or to the wallet',
+    run: sendTest,
   },
 
   migrate: {

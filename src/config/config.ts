@@ -90,6 +90,8 @@ export interface Config
   /** True if spending needs a payment password, even if the user has none. */
   readonly requiresPaymentPassword: boolean;
   readonly timeZone: string;
+  /** Of messages for users. */
+  readonly notifyUrl: string | null;
 }
 
 /** Reads the variables that locate the database. @throws {ConfigError} */
@@ -215,6 +217,7 @@ export function readConfig(environment: Environment = process.env): Config {
       : null,
     requiresPaymentPassword: values.PAYMENT_PASSWORD === 'required',
     timeZone: values.TIME_ZONE,
+    notifyUrl: values.NOTIFY_URL ?? null,
     ...limitsOf(values),
   };
 }

@@ -195,6 +195,16 @@ export const VARIABLES = {
         'what requests may add to a limit: `each`, `until` or `each,until`; [payment APIs](../integrate/scopes.md#largest-payment-and-last-day) that count by themselves must know it first',
       unset: 'none; both with `SPENDING=on`',
     }),
+  NOTIFY_URL: text
+    .refine(
+      (url) => URL.canParse(url) && /^https?:\/\/[^@#]+$/.test(url),
+      'must be an http or https address without a user or a fragment',
+    )
+    .optional()
+    .meta({
+      description: 'where `assent notify` posts [messages for users](notify.md), to be sent to them',
+      unset: 'none',
+    }),
   TIME_ZONE: text
     .refine(isTimeZone, 'must be the IANA name of a time zone, such as Europe/Moscow or UTC')
     .default('UTC')

@@ -9,7 +9,7 @@ import { AUDIT_KINDS, type OperatorAct, recordAct, setAuditOperator } from '../s
 import { findClient } from '../store/common/clients.ts';
 import { findUser } from '../store/common/users.ts';
 import { transaction } from '../store/database/database.ts';
-import { findAuditEvents, findTrailPart, type TrailCursor } from '../store/operate/auditTrail.ts';
+import { findAuditEvents, findTrailPart, formatCursor, parseCursor } from '../store/operate/auditTrail.ts';
 import { findListedGrant } from '../store/operate/liveGrants.ts';
 import { findResource } from '../store/operate/registered.ts';
 import { countPrunableEvents, pruneAuditPartitions } from '../store/schema/auditPartitions.ts';
@@ -96,14 +96,10 @@ export const show = listOperation({
 
 export const MAX_EVENTS_AT_ONCE = 1_000;
 
-/** Numbers that only the store understands. */
 const CURSOR = z
   .string()
   .regex(/^\d{1,18}(\.\d{1,18}){3,4}$/, 'not a cursor: use the last one that you received')
-  .transform((text): TrailCursor => {
-    const [from = 0n, since = 0n, at = 0n, by = 0n, installation] = text.split('.').map(BigInt);
-    return { from, since, at, by, installation };
-  });
+  .transform(parseCursor);
 const NOT_OURS =
   'the cursor is from another database, or from this one before a failover or restore: start without one, or retry later';
 
@@ -119,9 +115,9 @@ export const next = operation({
   async run({ db }, { after = null }) {
     const part = await findTrailPart(db, after, MAX_EVENTS_AT_ONCE);
     if (part === null) throw new OperatorError('unknown_after', NOT_OURS, 'after');
-    const { from, since, at, by, installation } = part.cursor;
-    const cursor = [from, since, at, by, installation].join('.');
+    const { since } = part.cursor;
     // An event is at most a statement older than its transaction, which gets its number at its first lock.
+    const cursor = formatCursor(part.cursor);
     return { events: part.events, cursor, completeUntil: new Date(Number(since / 1000n) - STATEMENT_MS) };
   },
 });

@@ -20,6 +20,7 @@ import {
 import { transaction } from '../store/database/database.ts';
 import { FLAG, ID, LIST_FIELDS, NOTHING_TO_CHANGE, OPTIONAL_FLAG, STATUS, text } from './fields.ts';
 import { removeWithGrants } from './grants.ts';
+import { BEHIND, findBehind } from './notify.ts';
 import { ensureFound, listOperation, type OperationContext, operation } from './operation.ts';
 import { blockOperations, makeSecret, SECRET, secretOperations } from './registered.ts';
 import { toSnakeCase, withSnakeCaseKeys } from './snakeCase.ts';
@@ -48,6 +49,11 @@ const SETTINGS = {
   oauth21: FLAG.describe(
     'enforce OAuth 2.1: PKCE is required, a redirect URI on 127.0.0.1 or [::1] may have any port, and responses have “iss”',
   ),
+  eventsUri: z
+    .string()
+    .nullable()
+    .describe('the address (https://…) where `assent notify` tells it that an authorization has ended'),
+  eventsInternal: FLAG.describe('the address for events may be in your own network'),
 };
 
 const CLIENT_ID = z.strictObject({ clientId: ID });
@@ -78,6 +84,8 @@ export const create = operation({
     reviewed: SETTINGS.reviewed.default(false),
     userLimits: SETTINGS.userLimits.default(false),
     oauth21: SETTINGS.oauth21.default(false),
+    eventsUri: SETTINGS.eventsUri.default(null),
+    eventsInternal: SETTINGS.eventsInternal.default(false),
     id: text('id').optional().describe('use this existing client_id instead of a new one'),
     secret: SECRET,
     force: OPTIONAL_FLAG.describe('accept a look-alike name, a weak secret and an unsafe redirect URI'),
@@ -117,9 +125,14 @@ export const list = listOperation({
 export const show = operation({
   summary: 'show an application',
   input: CLIENT_ID,
-  output: CLIENT_VIEW,
+  output: CLIENT_VIEW.extend({
+    eventsBehind: BEHIND.nullable().describe('if its address for events fails, or is being caught up'),
+  }),
   effect: 'reads',
-  run: ({ db }, { clientId }) => requireClient(db, clientId),
+  async run({ db }, { clientId }) {
+    const client = await requireClient(db, clientId);
+    return { ...client, eventsBehind: client.eventsUri === null ? null : await findBehind(db, clientId) };
+  },
 });
 
 export const update = operation({

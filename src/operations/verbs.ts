@@ -2,6 +2,7 @@ import * as audit from './audit.ts';
 import * as clients from './clients.ts';
 import { explainRefusal, refusals, showToken } from './explain.ts';
 import * as grants from './grants.ts';
+import * as notify from './notify.ts';
 import type { AnyOperation } from './operation.ts';
 import * as operators from './operators.ts';
 import * as resources from './resources.ts';
@@ -51,6 +52,8 @@ export const VERBS = {
 
   audit: audit.show,
   'audit next [cursor]': audit.next,
+
+  'notify resume [client-id]': notify.resume,
 
   'explain <reference>': explainRefusal,
   'token show': showToken,

@@ -44,6 +44,11 @@ export class KeyRing {
     return hmac(keys.code, decision);
   }
 
+  /** The keys of an endpoint's webhooks, one of each entry: what the first signs is current, and all are sent during a rotation. */
+  webhookKeys(endpoint: string): Buffer[] {
+    return this.#entries.map(({ webhook }) => hmac(webhook, Buffer.from(endpoint)));
+  }
+
   /** The hash that chooses a counter's slot, keyed so that attackers can't find colliding names. @returns 32 bits */
   slotDigest(name: string): number {
     const [{ slot }] = this.#entries;
@@ -71,6 +76,7 @@ function deriveKeys(secret: string) {
     provider: keyFor('provider'),
     code: keyFor('code'),
     slot: keyFor('slot'),
+    webhook: keyFor('webhook'),
   };
 }
 

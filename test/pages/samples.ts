@@ -94,6 +94,8 @@ const CLIENT: Client = {
   reviewed: false,
   userLimits: false,
   oauth21: false,
+  eventsUri: null,
+  eventsInternal: false,
   createdAt: new Date('2026-05-03T12:00:00Z'),
   revision: 1,
 };

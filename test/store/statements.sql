@@ -190,7 +190,7 @@ select pg_snapshot_xmin(s)::text as oldest, pg_current_xact_id()::text as own,
        (select (extract(epoch from min(applied_at)) * 1000000)::bigint::text from schema_migrations) as installation
   from pg_current_snapshot() s;
 
--- audit-find-since-cursor(bigint, bigint, bigint, bigint, bigint, bigint, bigint) → id text, at timestamp with time zone, outcome text, operator text, userId uuid, login text, externalId text, clientId text, clientName text, resourceId text, instanceName text, grantId uuid, scope text, limits jsonb, address text, reference text, detail jsonb, transaction text
+-- audit-find-since-cursor(bigint, bigint, bigint, bigint, bigint, bigint, text, bigint) → id text, at timestamp with time zone, outcome text, operator text, userId uuid, login text, externalId text, clientId text, clientName text, resourceId text, instanceName text, grantId uuid, scope text, limits jsonb, address text, reference text, detail jsonb, transaction text
 select md5(concat_ws(' ', extract(epoch from a.at), a.kind, a.user_id, a.client_id, a.resource_id, a.grant_id, a.reference))
          as id,
        a.at, a.kind as outcome, a.operator, a.user_id as "userId", u.login, u.external_id as "externalId",
@@ -203,7 +203,8 @@ select * from (
    where at >= timestamptz 'epoch' + $2::bigint * interval '1 microsecond' - interval '5 minutes') numbered
  where (transaction >= $3::bigint or at > timestamptz 'epoch' + $4::bigint * interval '1 microsecond' and at <= timestamptz 'epoch' + $5::bigint * interval '1 microsecond')
    and transaction < $6::bigint
- order by transaction fetch first ($7::bigint) rows with ties) a left join users u using (user_id) left join clients c using (client_id)
+   and ($7::text is null or client_id = $7 or kind = 'user_blocked')
+ order by transaction fetch first ($8::bigint) rows with ties) a left join users u using (user_id) left join clients c using (client_id)
  order by a.transaction, a.at;
 
 -- audit-note-act(text, text, uuid, text, text, jsonb) → nothing
@@ -216,21 +217,21 @@ select from pg_class where oid = to_regclass('audit_events') and pg_has_role(rel
 -- client-delete(text) → client_id text
 delete from clients where client_id = $1 returning client_id;
 
--- client-find(text[]) → n integer, clientId text, verified boolean, status text, revision integer, createdAt timestamp with time zone, name text, redirectUri text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, most json
-select n::int as n, client_id as "clientId", verified, status, revision, created_at as "createdAt", name, redirect_uri as "redirectUri", allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21,
+-- client-find(text[]) → n integer, clientId text, verified boolean, status text, revision integer, createdAt timestamp with time zone, name text, redirectUri text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, eventsUri text, eventsInternal boolean, most json
+select n::int as n, client_id as "clientId", verified, status, revision, created_at as "createdAt", name, redirect_uri as "redirectUri", allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21, events_uri as "eventsUri", events_internal as "eventsInternal",
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most from unnest($1::text[]) with ordinality as input (client_id, n) join clients using (client_id);
 
--- client-find-all() → clientId text, verified boolean, status text, revision integer, createdAt timestamp with time zone, name text, redirectUri text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, most json
-select client_id as "clientId", verified, status, revision, created_at as "createdAt", name, redirect_uri as "redirectUri", allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21,
+-- client-find-all() → clientId text, verified boolean, status text, revision integer, createdAt timestamp with time zone, name text, redirectUri text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, eventsUri text, eventsInternal boolean, most json
+select client_id as "clientId", verified, status, revision, created_at as "createdAt", name, redirect_uri as "redirectUri", allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21, events_uri as "eventsUri", events_internal as "eventsInternal",
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most from clients order by client_id;
 
--- client-insert(text, boolean, text, text, text[], text, text, boolean, boolean, boolean, json) → nothing
-insert into clients (client_id, verified, name, redirect_uri, allowed_rights, site, logo, reviewed, user_limits, oauth21, most_days, most_sum) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
-    ($11::json ->> 'days')::int, ($11::json ->> 'sum')::numeric)
+-- client-insert(text, boolean, text, text, text[], text, text, boolean, boolean, boolean, text, boolean, json) → nothing
+insert into clients (client_id, verified, name, redirect_uri, allowed_rights, site, logo, reviewed, user_limits, oauth21, events_uri, events_internal, most_days, most_sum) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
+    ($13::json ->> 'days')::int, ($13::json ->> 'sum')::numeric)
   on conflict do nothing;
 
--- client-lock(text) → clientId text, verified boolean, status text, revision integer, createdAt timestamp with time zone, name text, redirectUri text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, most json
-select client_id as "clientId", verified, status, revision, created_at as "createdAt", name, redirect_uri as "redirectUri", allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21,
+-- client-lock(text) → clientId text, verified boolean, status text, revision integer, createdAt timestamp with time zone, name text, redirectUri text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, eventsUri text, eventsInternal boolean, most json
+select client_id as "clientId", verified, status, revision, created_at as "createdAt", name, redirect_uri as "redirectUri", allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21, events_uri as "eventsUri", events_internal as "eventsInternal",
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most from clients where client_id = $1 for no key update;
 
 -- client-logo-delete(text) → nothing
@@ -281,10 +282,10 @@ with alone as materialized (
     )
     select exists (select from changed) as changed from clients where client_id = $2;
 
--- client-write(text, text, text[], text, text, boolean, boolean, boolean, json, text) → clientId text, verified boolean, status text, revision integer, createdAt timestamp with time zone, name text, redirectUri text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, most json
-update clients set (revision, name, redirect_uri, allowed_rights, site, logo, reviewed, user_limits, oauth21, most_days, most_sum) = row (revision + 1, $1, $2, $3, $4, $5, $6, $7, $8,
-    ($9::json ->> 'days')::int, ($9::json ->> 'sum')::numeric)
-   where client_id = $10 returning client_id as "clientId", verified, status, revision, created_at as "createdAt", name, redirect_uri as "redirectUri", allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21,
+-- client-write(text, text, text[], text, text, boolean, boolean, boolean, text, boolean, json, text) → clientId text, verified boolean, status text, revision integer, createdAt timestamp with time zone, name text, redirectUri text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, eventsUri text, eventsInternal boolean, most json
+update clients set (revision, name, redirect_uri, allowed_rights, site, logo, reviewed, user_limits, oauth21, events_uri, events_internal, most_days, most_sum) = row (revision + 1, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
+    ($11::json ->> 'days')::int, ($11::json ->> 'sum')::numeric)
+   where client_id = $12 returning client_id as "clientId", verified, status, revision, created_at as "createdAt", name, redirect_uri as "redirectUri", allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21, events_uri as "eventsUri", events_internal as "eventsInternal",
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most;
 
 -- expired-remove-refusals() → nothing
@@ -693,7 +694,7 @@ select 0 as n, client_id as verdict from blocked order by 2;
 
 -- import-clients(jsonb, text) → n integer, verdict text
 with given as materialized (
-  select * from jsonb_to_recordset($1::jsonb) as r (n int, problem text, doubt text, update boolean, client_id text, verified boolean, secret_id text, secret_hash bytea, detail jsonb, name text, redirect_uri text, allowed_rights text[], site text, reviewed boolean, oauth21 boolean, most_days int, most_sum numeric)
+  select * from jsonb_to_recordset($1::jsonb) as r (n int, problem text, doubt text, update boolean, client_id text, verified boolean, secret_id text, secret_hash bytea, detail jsonb, name text, redirect_uri text, allowed_rights text[], site text, reviewed boolean, oauth21 boolean, events_uri text, events_internal boolean, most_days int, most_sum numeric)
 ), compared as materialized (
   select r.*, c.revision, fields,
          case when c.client_id is null then r.problem
@@ -707,7 +708,7 @@ with given as materialized (
     from given r left join lateral (select * from clients where client_id = r.client_id offset 0) c on true
    cross join lateral (
       select array(select key from jsonb_each(to_jsonb(r))
-                    where key = any ('{name, redirect_uri, allowed_rights, site, reviewed, oauth21, most_days, most_sum}') and value is distinct from to_jsonb(c) -> key) || array_remove(array[
+                    where key = any ('{name, redirect_uri, allowed_rights, site, reviewed, oauth21, events_uri, events_internal, most_days, most_sum}') and value is distinct from to_jsonb(c) -> key) || array_remove(array[
                case when r.verified and not exists (select from client_secrets s
                          where s.client_id = r.client_id and s.secret_hash = r.secret_hash and not (r.update and retired_at is not null) offset 0)
                     then 'secret' end,
@@ -721,10 +722,10 @@ with given as materialized (
               detail -> 'fields' <@ '["login", "external_id"]' or detail - '{logo,user_limits}'::text[] = '{}')) is not true
       having bool_or(kind = 'client_imported')) i on true
 ), written as (
-  insert into clients (client_id, verified, name, redirect_uri, allowed_rights, site, reviewed, oauth21, most_days, most_sum)
-  select client_id, verified, name, redirect_uri, allowed_rights, site, reviewed, oauth21, most_days, most_sum from compared where verdict is null order by n
+  insert into clients (client_id, verified, name, redirect_uri, allowed_rights, site, reviewed, oauth21, events_uri, events_internal, most_days, most_sum)
+  select client_id, verified, name, redirect_uri, allowed_rights, site, reviewed, oauth21, events_uri, events_internal, most_days, most_sum from compared where verdict is null order by n
   on conflict (client_id) do update
-     set (name, redirect_uri, allowed_rights, site, reviewed, oauth21, most_days, most_sum) = (excluded.name, excluded.redirect_uri, excluded.allowed_rights, excluded.site, excluded.reviewed, excluded.oauth21, excluded.most_days, excluded.most_sum), status = 'active', revision = clients.revision + 1
+     set (name, redirect_uri, allowed_rights, site, reviewed, oauth21, events_uri, events_internal, most_days, most_sum) = (excluded.name, excluded.redirect_uri, excluded.allowed_rights, excluded.site, excluded.reviewed, excluded.oauth21, excluded.events_uri, excluded.events_internal, excluded.most_days, excluded.most_sum), status = 'active', revision = clients.revision + 1
    where exists (select from compared c where c.client_id = clients.client_id and c.revision = clients.revision)
   returning client_id
 ), retired as (
@@ -807,8 +808,8 @@ select sha256(convert_to('client_id ' || client_id, 'UTF8'))::text as digest fro
        and former.digest is distinct from sha256(convert_to('login ' || login_key, 'UTF8'))::text
        and former.digest is distinct from sha256(convert_to('external_id ' || external_id, 'UTF8'))::text);
 
--- import-lock-clients(text[]) → clientId text, verified boolean, status text, revision integer, createdAt timestamp with time zone, name text, redirectUri text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, most json
-select client_id as "clientId", verified, status, revision, created_at as "createdAt", name, redirect_uri as "redirectUri", allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21,
+-- import-lock-clients(text[]) → clientId text, verified boolean, status text, revision integer, createdAt timestamp with time zone, name text, redirectUri text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, eventsUri text, eventsInternal boolean, most json
+select client_id as "clientId", verified, status, revision, created_at as "createdAt", name, redirect_uri as "redirectUri", allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21, events_uri as "eventsUri", events_internal as "eventsInternal",
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most from clients where client_id = any ($1::text[]) order by client_id for share;
 
 -- import-lock-users(text[]) → nothing
@@ -891,6 +892,37 @@ select c.n, case when c.user_id is not null and fields <> '{name}' then w.user_i
 
 -- imported-token-find(bytea[]) → n integer, grantId uuid
 select n::int as n, grant_id as "grantId" from unnest($1::bytea[]) with ordinality as input (token_hash, n) join imported_tokens using (token_hash);
+
+-- notify-cursors-find() → endpoint text, cursor text, delivered text[], failures integer, failingSince timestamp with time zone, lastError text, isDue boolean, isPaused boolean
+select endpoint, cursor, delivered, failures, failing_since as "failingSince", last_error as "lastError",
+       next_try_at <= clock_timestamp() as "isDue",
+       failing_since < clock_timestamp() - interval '3 days' is true as "isPaused"
+  from notify_cursors order by endpoint;
+
+-- notify-cursors-remove(text[]) → nothing
+delete from notify_cursors where endpoint = any ($1::text[]);
+
+-- notify-cursors-save(jsonb) → nothing
+insert into notify_cursors as c (endpoint, cursor, delivered, failures, failing_since, last_error, next_try_at)
+select endpoint, cursor, coalesce(delivered, '{}'), coalesce(failures, 0), case when failures > 0 then clock_timestamp() end, "lastError",
+       clock_timestamp() + coalesce(delay, 0) * interval '1 second'
+  from jsonb_to_recordset($1::jsonb)
+       as r (endpoint text, cursor text, delivered text[], failures int, "lastError" text, delay float8)
+on conflict (endpoint) do update
+   set (cursor, delivered, failures, failing_since, last_error, next_try_at) = row (excluded.cursor, excluded.delivered, excluded.failures,
+       case when excluded.failures > 0 then coalesce(c.failing_since, excluded.failing_since) end, excluded.last_error, excluded.next_try_at);
+
+-- notify-endpoints-find() → clientId text, uri text, isInternal boolean
+select client_id as "clientId", events_uri as uri, events_internal as "isInternal" from clients where events_uri is not null;
+
+-- notify-grants-find(uuid) → grantId uuid, clientId text, instanceName text
+select grant_id as "grantId", client_id as "clientId", instance_name as "instanceName"
+  from grants join clients using (client_id)
+ where user_id = $1 and events_uri is not null and is_live(code_expires_at, token_issued_at, revoked_at);
+
+-- notify-resume(text) → lastError text
+update notify_cursors set failures = 0, failing_since = null, next_try_at = clock_timestamp()
+ where endpoint = $1 returning last_error as "lastError";
 
 -- operator-find(bytea) → name text, status text, role text, createdAt timestamp with time zone, expiresAt timestamp with time zone, retiredAt timestamp with time zone, lastUsedOn text
 with used as (
@@ -1024,9 +1056,9 @@ on conflict (slot) do update
        status = excluded.status, error = excluded.error, rule = excluded.rule, rule_id = excluded.rule_id,
        client_id = excluded.client_id;
 
--- request-find(text[], bytea[]) → n integer, clientId text, verified boolean, status text, revision integer, createdAt timestamp with time zone, name text, redirectUri text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, most json, sessionHash bytea, userId uuid, login text, userName text, userStatus text, externalId text, paymentPasswordHash text, now timestamp with time zone, unseen boolean
+-- request-find(text[], bytea[]) → n integer, clientId text, verified boolean, status text, revision integer, createdAt timestamp with time zone, name text, redirectUri text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, eventsUri text, eventsInternal boolean, most json, sessionHash bytea, userId uuid, login text, userName text, userStatus text, externalId text, paymentPasswordHash text, now timestamp with time zone, unseen boolean
 select n::int as n, c.*, s.* from unnest($1::text[], $2::bytea[]) with ordinality as input (client_id, session_hash, n)
-  left join lateral (select client_id as "clientId", verified, status, revision, created_at as "createdAt", name, redirect_uri as "redirectUri", allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21,
+  left join lateral (select client_id as "clientId", verified, status, revision, created_at as "createdAt", name, redirect_uri as "redirectUri", allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21, events_uri as "eventsUri", events_internal as "eventsInternal",
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most from clients where client_id = input.client_id offset 0) c on true
   left join lateral (
 select s.session_hash as "sessionHash", u.user_id as "userId", u.login, u.name as "userName", u.status as "userStatus",
@@ -1143,6 +1175,9 @@ with locked as (
   'session', substr(encode(sha256($5::bytea), 'hex'), 1, 32)), $10, $11 from locked, moment where not late
 )
 select exists (select from locked) as valid, (select language from locked) as language, late from moment;
+
+-- session-lock-try(bigint) → locked boolean
+select pg_try_advisory_lock($1::bigint) as locked;
 
 -- session-mark-seen(bytea[]) → nothing
 update sessions set seen_at = clock_timestamp()

@@ -115,12 +115,16 @@ export const CLIENT_ROW = rowOf({
   site: checked((site) => registration.checkClientSettings({ site })).nullish(),
   reviewed: FLAG,
   oauth21: FLAG,
+  events_uri: checked((eventsUri) => registration.checkClientSettings({ eventsUri })).nullish(),
+  events_internal: FLAG,
 })
   .refine((row) => row.secret == null || row.secret_sha256 == null, 'has both secret and secret_sha256')
-  .transform(({ client_id, secret, secret_sha256, rights = null, most = null, site = null, ...row }) => {
+  .transform(({ client_id, secret, secret_sha256, rights = null, ...row }) => {
+    const { most = null, site = null, events_uri = null } = row;
     const secret_hash = secret_sha256 ?? (secret ? sha256(secret) : null);
     const secret_id = secret_hash && randomHex(4);
-    const detail = { ...row, allowed_rights: rights, most, site, verified: secret_hash !== null, secret_id };
+    const given = { ...row, most, site, events_uri };
+    const detail = { ...given, allowed_rights: rights, verified: secret_hash !== null, secret_id };
     const columns = { ...detail, client_id, secret_hash, most_days: most?.days, most_sum: most?.sum };
     // Its scheme is in use at the earlier service.
     const doubt = redirectUriDoubt(row.redirect_uri.replace(/^[^:]+/, 'https'));

@@ -104,7 +104,7 @@ export function checkPassword(field: string, password: string, allowWeak: boolea
 
 /** Contract 2.1. @throws {OperatorError} */
 export function checkClientSettings(settings: Partial<ClientSettings>, catalogue = BUILT_IN_RIGHTS): void {
-  const { name, redirectUri, allowedRights, site } = settings;
+  const { name, redirectUri, allowedRights, site, eventsUri } = settings;
   if (name !== undefined) checkName(name);
   const problem = redirectUri === undefined ? undefined : redirectUriProblem(redirectUri);
   ensure('redirect_uri', problem === undefined, `the redirect URI can't be registered: ${problem}`);
@@ -113,4 +113,6 @@ export function checkClientSettings(settings: Partial<ClientSettings>, catalogue
   const own = 'Others are in the file of CATALOGUE, which commands need too';
   ensure('allowed_rights', unknown === undefined, `${unknown} is not a right; there are: ${known}. ${own}`);
   ensure('site', site == null || isWebAddress(site), `the site must be ${WEB_ADDRESS_RULE}`);
+  const isUri = eventsUri == null || (isWebAddress(eventsUri) && !eventsUri.includes('#'));
+  ensure('events_uri', isUri, `the URI for events must be ${WEB_ADDRESS_RULE}, without a fragment`);
 }

@@ -25,6 +25,10 @@ export interface Client {
   readonly userLimits: boolean;
   /** Held to OAuth 2.1: PKCE is required, a loopback redirect URI may have any port, and answers name the issuer. */
   readonly oauth21: boolean;
+  /** `https://…`, where it is told that an authorization has ended; null for none. */
+  readonly eventsUri: string | null;
+  /** That address may be in the operator's own network. */
+  readonly eventsInternal: boolean;
   readonly createdAt: Date;
   /** Raised by each change of {@link ClientSettings}: older consent pages and codes are refused. */
   readonly revision: number;

@@ -16,6 +16,8 @@ export const SETTING_COLUMNS = {
   reviewed: 'boolean',
   user_limits: 'boolean',
   oauth21: 'boolean',
+  events_uri: 'text',
+  events_internal: 'boolean',
 };
 
 const SETTINGS = Object.keys(SETTING_COLUMNS);

@@ -74,6 +74,16 @@ export interface TrailCursor {
   readonly installation?: bigint | undefined;
 }
 
+/** Numbers that only this file understands. */
+export function formatCursor({ from, since, at, by, installation }: TrailCursor): string {
+  return [from, since, at, by, installation].join('.');
+}
+
+export function parseCursor(text: string): TrailCursor {
+  const [from = 0n, since = 0n, at = 0n, by = 0n, installation] = text.split('.').map(BigInt);
+  return { from, since, at, by, installation };
+}
+
 /** A clock may be set back, and a statement takes some time from its first event to its first lock. */
 const MARGIN = `interval '5 minutes'`;
 
@@ -92,7 +102,8 @@ select pg_snapshot_xmin(s)::text as oldest, pg_current_xact_id()::text as own,
 // A row contains the lower 32 bits of its transaction; the others follow from our own. They can be wrong for a very old row,
 // which its time excludes. Times have an end, too: rows from before the clock was set back must not recur each time.
 const find = findLong<
-  Record<'from' | 'since' | 'after', bigint> & Record<'at' | 'oldest' | 'own', string> & { most: number },
+  Record<'from' | 'since' | 'after', bigint> &
+    Record<'at' | 'oldest' | 'own', string> & { most: number; clientId: string | null },
   AuditEvent & { transaction: string }
 >('audit-find-since-cursor')`${selectEvents(
   `
@@ -101,6 +112,7 @@ select * from (
    where at >= ${timeFromMicrosSql('@since')} - ${MARGIN}) numbered
  where (transaction >= @from::bigint or at > ${timeFromMicrosSql('@after')} and at <= ${timeFromMicrosSql('@at')})
    and transaction < @oldest::bigint
+   and (@clientId::text is null or client_id = @clientId or kind = 'user_blocked')
  order by transaction fetch first (@most::bigint) rows with ties`,
   'transaction',
 )}
@@ -108,9 +120,15 @@ select * from (
 
 /**
  * The events since a cursor (null for now) and the next cursor; about `most` at most, as those of one transaction stay together.
+ * @param clientId only the events that concern this application; null for all
  * @returns null if the cursor is of another database, or of this one before it was restored, whose ids are still behind
  */
-export function findTrailPart(pool: pg.Pool, cursor: TrailCursor | null, most: number) {
+export function findTrailPart(
+  pool: pg.Pool,
+  cursor: TrailCursor | null,
+  most: number,
+  clientId: string | null = null,
+) {
   return transaction(pool, async (connection) => {
     const now = await findNow(connection);
     const [oldest, by, at] = [BigInt(now.oldest), BigInt(now.own), BigInt(now.at)];
@@ -120,7 +138,7 @@ export function findTrailPart(pool: pg.Pool, cursor: TrailCursor | null, most: n
     if (cursor.from > by || (cursor.installation ?? installation) !== installation) return null;
     // The number of rows depends on the cursor.
     await send(connection, 'set local plan_cache_mode = force_custom_plan');
-    const rows = await find(connection, { ...cursor, ...now, after: cursor.at, most });
+    const rows = await find(connection, { ...cursor, ...now, after: cursor.at, most, clientId });
     const last = rows.length < most ? undefined : rows.at(-1);
     const from = last === undefined ? oldest : BigInt(last.transaction) + 1n;
     // Transactions from before the last cursor have ended, or are no older than it.

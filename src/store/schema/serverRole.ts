@@ -21,6 +21,7 @@ export const TABLES: readonly { name: string; privileges: string; clocked?: stri
   // Only the owner of the tables imports.
   { name: 'imported_tokens', privileges: 'select' },
   { name: 'payment_reservations', privileges: 'select, insert, update', changed: 'released_at' },
+  { name: 'notify_cursors', privileges: 'select, insert, update, delete' },
   { name: 'rejections', privileges: 'select, insert, update, delete' },
   { name: 'audit_events', privileges: 'select, insert', clocked: 'at' },
   { name: 'resources', privileges: 'select, insert, update, delete', clocked: 'created_at' },

@@ -113,7 +113,8 @@ export function onDatabase(url: string): Variables {
   return { DATABASE_URL: url, SECRETS: TEST_SECRET, LOG_LEVEL: 'warn' };
 }
 
-function start(args: readonly string[], variables: Variables, executable = EXECUTABLE) {
+/** Starts `assent …` as a process of its own. */
+export function start(args: readonly string[], variables: Variables, executable = EXECUTABLE) {
   noteVariables(variables);
   const options = [CHEAP_PASSWORDS, variables.NODE_OPTIONS ?? ''].join(' ');
   const env = { ...surroundings(), ...variables, NODE_OPTIONS: options };

@@ -1,0 +1,182 @@
+import { once } from 'node:events';
+import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { obtainToken } from '../support/flow.ts';
+import { Agent } from '../support/http/agent.ts';
+import { newSecret } from '../support/ledger.ts';
+import { commandsOn } from '../support/process/commands.ts';
+import { useFolder } from '../support/process/folder.ts';
+import { onDatabase, start } from '../support/process/process.ts';
+import { openReceivers, verify } from '../support/receivers.ts';
+import { TEST_SECRET, useServer } from '../support/server.ts';
+
+// `assent notify` tells applications by webhooks that an authorization has ended.
+
+const server = await useServer();
+const receivers = await openReceivers(useFolder());
+afterAll(() => receivers.close());
+const variables = {
+  ...onDatabase(server.database.url),
+  BASE_URL: server.baseUrl,
+  LOG_LEVEL: 'info',
+  NODE_EXTRA_CA_CERTS: receivers.certificate,
+};
+const { assent, json } = commandsOn(variables);
+
+/** Starts `assent notify`, and waits until it notifies. */
+async function notify(more: Record<string, string> = {}, line = 'notifying') {
+  const child = start(['notify'], { ...variables, ...more });
+  let log = '';
+  child.stdout.on('data', (chunk) => {
+    log += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    log += chunk;
+  });
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill(signal);
+      await once(child, 'close');
+    }
+    return child.exitCode;
+  };
+  onTestFinished(async () => void (await stop()));
+  await expect.poll(() => log, { timeout: 60_000 }).toContain(line);
+  return { stop, log: () => log };
+}
+
+/** An application that is told of events at a path of its own. */
+async function applicationAt(path: string) {
+  const client = await server.createClient();
+  await json(`client update ${client.clientId} --events-uri ${receivers.uriOf(path)} --events-internal`);
+  return client;
+}
+
+const users = async () => server.createUser({ paymentPassword: null });
+const agent = new Agent(server.baseUrl);
+const tokenFor = async (
+  ...[client, user, fields]: [Parameters<typeof obtainToken>[1], Parameters<typeof obtainToken>[2], object?]
+) => obtainToken(new Agent(server.baseUrl), client, user, fields as Record<string, string>);
+const revoke = (token: string) => agent.post('/api/revoke', {}, { authorization: `Bearer ${token}` });
+const reasonsAt = (path: string) => receivers.acceptedAt(path).map(({ data }) => data.reason);
+
+let paths = 0;
+let path = '';
+beforeEach(() => {
+  paths += 1;
+  path = `/hook-${paths}`;
+});
+
+describe('an application', () => {
+  it('is told of each end of an authorization, by whom, and never who the user is', async () => {
+    const client = await applicationAt(path);
+    const [user, other] = [await users(), await users()];
+    await notify();
+    await tokenFor(client, user);
+    const token = await tokenFor(client, user);
+    const { grant_id } = JSON.parse(
+      (await agent.post('/oauth/introspect', { token }, { authorization: await server.createResource() }))
+        .body,
+    );
+    await revoke(token);
+    await tokenFor(client, user, { instance_name: 'kitchen' });
+    await json(`user block ${user.login}`);
+    await tokenFor(client, other);
+    await json(`user delete ${other.login} --yes`);
+    await json(`client block ${client.clientId}`);
+    await expect
+      .poll(() => reasonsAt(path), { timeout: 20_000 })
+      .toEqual(['replaced', 'application', 'user_blocked', 'deleted', 'client_blocked']);
+    const [first, , third, , last] = receivers.acceptedAt(path);
+    const data = { grant_id, client_id: client.clientId, instance_name: null, reason: 'replaced' };
+    expect(first).toEqual({ type: 'authorization.ended', timestamp: expect.any(String), data });
+    expect(third.data.instance_name).toBe('kitchen');
+    expect(last.data.grant_id).toBeNull();
+    const bodies = receivers.deliveries.filter((one) => one.path === path).map(({ body }) => body);
+    for (const secret of [user.login, user.userId, other.login, token])
+      expect(bodies.join()).not.toContain(secret);
+  });
+
+  it('verifies the signature with the secret that a command shows, also while SECRETS change', async () => {
+    const client = await applicationAt(path);
+    const user = await users();
+    const old = await json<{ secrets: string[] }>(`notify secret ${client.clientId}`);
+    const SECRETS = `${newSecret()}${newSecret()},${TEST_SECRET}`;
+    const { secrets } = await commandsOn({ ...variables, SECRETS }).json<{ secrets: string[] }>(
+      `notify secret ${client.clientId}`,
+    );
+    expect(secrets[1]).toBe(old.secrets[0]);
+    await notify({ SECRETS });
+    await revoke(await tokenFor(client, user));
+    await expect.poll(() => reasonsAt(path), { timeout: 20_000 }).toEqual(['application']);
+    const [delivery] = receivers.deliveries.filter((one) => one.path === path);
+    for (const secret of secrets)
+      expect(verify(delivery as never, secret)).toMatchObject({ type: 'authorization.ended' });
+    const {
+      secrets: [foreign = ''],
+    } = await json<{ secrets: string[] }>(`notify secret ${(await applicationAt(`${path}-other`)).clientId}`);
+    expect(() => verify(delivery as never, foreign)).toThrow();
+  });
+
+  it('gets what it has missed when it answers again, in order, while others are told at once', async () => {
+    const [client, healthy] = [await applicationAt(path), await applicationAt(`${path}-healthy`)];
+    const user = await users();
+    let isDown = true;
+    receivers.answer(path, () => (isDown ? 503 : 204));
+    const { log } = await notify();
+    for (const instance_name of ['one', 'two', 'three'])
+      await revoke(await tokenFor(client, user, { instance_name }));
+    await revoke(await tokenFor(healthy, user));
+    await expect.poll(() => reasonsAt(`${path}-healthy`), { timeout: 20_000 }).toEqual(['application']);
+    await expect.poll(log, { timeout: 20_000 }).toContain('a message was not delivered');
+    const { events_behind } = await json<{ events_behind: object }>(`client show ${client.clientId}`);
+    expect(events_behind).toMatchObject({ last_error: 'status 503', is_paused: false });
+    isDown = false;
+    await json(`notify resume ${client.clientId}`);
+    const names = () => receivers.acceptedAt(path).map(({ data }) => data.instance_name);
+    await expect.poll(names, { timeout: 20_000 }).toEqual(['one', 'two', 'three']);
+    await expect
+      .poll(
+        async () => (await json<{ events_behind: unknown }>(`client show ${client.clientId}`)).events_behind,
+        { timeout: 20_000 },
+      )
+      .toBeNull();
+    await revoke(await tokenFor(client, user));
+    await expect.poll(() => reasonsAt(path).length, { timeout: 20_000 }).toBe(4);
+  });
+});
+
+it('killed again and again, and with receivers that fail one in three, it misses nothing and keeps the order', async () => {
+  const clients = await Promise.all(['a', 'b', 'c'].map((name) => applicationAt(`${path}-${name}`)));
+  const user = await users();
+  let turn = 0;
+  for (const name of ['a', 'b', 'c'])
+    receivers.answer(`${path}-${name}`, () => (turn++ % 3 === 0 ? 500 : 204));
+  let notifier = await notify();
+  for (let round = 0; round < 5; round += 1) {
+    for (const client of clients)
+      for (const part of ['x', 'y'])
+        await revoke(await tokenFor(client, user, { instance_name: `${round}${part}` }));
+    await notifier.stop('SIGKILL');
+    notifier = await notify();
+    for (const { clientId } of clients) await assent(`notify resume ${clientId}`);
+  }
+  const wanted = ['0x', '0y', '1x', '1y', '2x', '2y', '3x', '3y', '4x', '4y'];
+  for (const [index, name] of ['a', 'b', 'c'].entries())
+    await expect
+      .poll(
+        async () => {
+          await assent(`notify resume ${clients[index]?.clientId}`);
+          return receivers.acceptedAt(`${path}-${name}`).map(({ data }) => data.instance_name);
+        },
+        { timeout: 60_000 },
+      )
+      .toEqual(wanted);
+});
+
+it('one process notifies at a time; another waits for its end', async () => {
+  const first = await notify();
+  const second = await notify({}, 'waiting for the end of another process');
+  expect(second.log()).not.toContain('"notifying"');
+  expect(await first.stop()).toBe(0);
+  await expect.poll(second.log, { timeout: 20_000 }).toContain('"notifying"');
+});

@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { Webhook } from 'standardwebhooks';
+import { makeCertificate } from './programs/certificates.ts';
+
+/** A delivery, in the order of arrival. */
+export interface Delivery {
+  readonly path: string;
+  readonly id: string;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+  /** The status that was answered. */
+  readonly status: number;
+}
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => number | Promise<number>;
+
+/** An HTTPS server that receives webhooks, each path a receiver. @param folder for its certificate */
+export async function openReceivers(folder: string) {
+  const [key, cert] = makeCertificate(
+    folder,
+    'receiver',
+    'localhost',
+    'subjectAltName=DNS:localhost,IP:127.0.0.1',
+  );
+  const deliveries: Delivery[] = [];
+  const answers = new Map<string, Answer>();
+  const server = createServer({ key, cert }, async (request, response) => {
+    const { url: path = '' } = request;
+    const body = await text(request).catch(() => '');
+    const status = await (answers.get(path)?.(request, response) ?? 204);
+    const headers = Object.fromEntries(
+      Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
+    );
+    deliveries.push({ path, id: headers['webhook-id'] ?? '', headers, body, status });
+    if (!response.headersSent && !response.destroyed) response.writeHead(status).end();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    certificate: join(folder, 'receiver.crt'),
+    deliveries,
+    uriOf: (path: string) => `https://localhost:${port}${path}`,
+    /** How a path answers; 204 without. */
+    answer: (path: string, how: Answer) => void answers.set(path, how),
+    /** What a path has accepted, each event once. */
+    acceptedAt(path: string) {
+      const accepted = deliveries.filter((one) => one.path === path && one.status < 300);
+      return [...new Map(accepted.map((one) => [one.id, JSON.parse(one.body)])).values()];
+    },
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/** Verifies a delivery as its receiver would. @throws {Error} for a wrong signature */
+export function verify({ body, headers }: Delivery, secret: string): unknown {
+  return new Webhook(secret).verify(body, headers);
+}
