@@ -3,6 +3,7 @@ import { type Config, readConfig } from '../config/config.ts';
 import { deliver, formatKey } from '../notify/deliver.ts';
 import { loadReceivers, type Notifier, runNotifier } from '../notify/run.ts';
 import { tellApplications } from '../notify/tellApplication.ts';
+import { tellWallet } from '../notify/tellWallet.ts';
 import { OperatorError } from '../rules/common/error.ts';
 import { KeyRing } from '../secrets/keyRing.ts';
 import { withSessionLock } from '../store/database/sessionLock.ts';
@@ -61,11 +62,12 @@ export async function openNotifier(
       wallet: config.notifyUrl === null ? null : { name: WALLET, url: config.notifyUrl, isInternal: true },
       secretsOf: (name) => keyRing.webhookKeys(name).map(formatKey),
       deliver: (receiver, webhook) => deliver(receiver, keyRing.webhookKeys(receiver.name), webhook),
-      tell: async (event) =>
-        (await tellApplications(pool, event)).map(({ clientId, message }) => [
-          receiverName(clientId),
-          message,
-        ]),
+      async tell(event) {
+        const ended = await tellApplications(pool, event);
+        const message = config.notifyUrl === null ? null : tellWallet(event, config);
+        const toWallet = message === null ? [] : [[WALLET, message] as const];
+        return [...toWallet, ...ended.map((one) => [receiverName(one.clientId), one.message] as const)];
+      },
     });
   } finally {
     await close();

@@ -145,6 +145,49 @@ describe('an application', () => {
   });
 });
 
+describe('the wallet', () => {
+  it('gets messages ready to send, in the user’s language, of access, new browsers, passwords and ends', async () => {
+    const [anna, ivan] = [await users(), await users()];
+    const client = await server.createClient({ name: 'Green Mountain' });
+    await notify({ NOTIFY_URL: receivers.uriOf(path) });
+    const browser = new Agent(server.baseUrl);
+    await obtainToken(browser, client, anna, { scope: 'account-info payment-shop.limit(7,5000)' });
+    const token = await obtainToken(browser, client, anna, { scope: 'account-info' });
+    await revoke(token);
+    await server.database.pool.query(`update users set language = 'ru' where user_id = $1`, [ivan.userId]);
+    await tokenFor(client, ivan, { scope: 'payment-shop.limit(7,5000)' });
+    await json(`user set-password ${ivan.login} --password-stdin`, `${newSecret()}\n`);
+    const messages = () => receivers.acceptedAt(path);
+    const kindsOf = ({ userId }: { userId: string }) =>
+      messages()
+        .filter((one) => one.user_id === userId)
+        .map(({ kind }) => kind);
+    await expect
+      .poll(() => kindsOf(ivan), { timeout: 20_000 })
+      .toEqual(['new_browser', 'allowed', 'password_set']);
+    expect(kindsOf(anna)).toEqual(['new_browser', 'allowed', 'replaced', 'ended']);
+    const day = /\d+\s\S+\s2026.*?UTC/g;
+    const texts = messages().map(({ subject, text, link }) =>
+      `${subject}: ${text}`
+        .replaceAll(link, '{link}')
+        .replaceAll(/[0-9a-f]{10}/g, '{number}')
+        .replaceAll(day, '{time}'),
+    );
+    expect(texts).toMatchInlineSnapshot(`
+      [
+        "New sign-in: Unknown browser on an unknown system: {time}, IP address 127.0.0.x. Was this you? Then there is nothing to do. If not: {link}",
+        "⁨Green Mountain⁩ can now pay from your account: You allowed this on {time}: see your account number, balance and status and pay any shop (at most RUB 5,000 in any 7 days), until 29 November 2029. RUB 785,000 at most in all. Receipt {number}: {link} Not you? Open it and press “No, secure my account”.",
+        "⁨Green Mountain⁩’s access has changed: You allowed this on {time}. From now on: see your account number, balance and status, until 29 November 2029. It can’t spend your money. Receipt {number}: {link} Not you? Open it and press “No, secure my account”.",
+        "⁨Green Mountain⁩ can no longer use your account: It gave up its access on {time}. Payments already made are not undone.",
+        "Новый вход: Неизвестный браузер, неизвестная система: {time}, IP‑адрес 127.0.0.x. Это были вы? Тогда ничего делать не нужно. Если нет: {link}",
+        "⁨Green Mountain⁩ теперь может платить с вашего счёта: Вы разрешили это {time}: платить любым магазинам (не больше 5 000 ₽ за любые 7 дней) (до 29 ноября 2029 г.). Всего не больше 785 000 ₽. Квитанция {number}: {link} Это были не вы? Откройте её и нажмите «Нет, защитить аккаунт».",
+        "Мы задали вам новый пароль: Вы об этом просили? Тогда войдите с ним и придумайте свой: {link} Если нет, позвоните нам.",
+      ]
+    `);
+    expect(messages()[0]).toMatchObject({ login: anna.login, external_id: null, language: 'en' });
+  });
+});
+
 it('killed again and again, and with receivers that fail one in three, it misses nothing and keeps the order', async () => {
   const clients = await Promise.all(['a', 'b', 'c'].map((name) => applicationAt(`${path}-${name}`)));
   const user = await users();

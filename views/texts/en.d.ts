@@ -464,23 +464,29 @@ export interface Sentences {
     readonly text: string;
   };
   readonly messages: {
-    readonly approved: With<'client'>;
-    readonly approved_again: With<'client'>;
-    readonly spends: string;
-    readonly confirmed: {
-      readonly payment_password: string;
-      readonly provider: string;
+    readonly allowed: {
+      readonly subject: With<'client' | 'spends'>;
+      readonly text: With<'time' | 'confirmed' | 'acts' | 'day' | 'total' | 'spends' | 'number' | 'link'>;
     };
-    readonly replayed: With<'client'>;
-    readonly signed_in: With<'browser' | 'system'>;
-    readonly unknown: {
-      readonly browser: string;
-      readonly system: string;
+    readonly replaced: {
+      readonly subject: With<'client'>;
+      readonly text: With<'time' | 'confirmed' | 'acts' | 'day' | 'total' | 'spends' | 'number' | 'link'>;
     };
-    readonly password_changed: string;
-    readonly payment_password_changed: string;
-    readonly user_password_set: string;
-    readonly password_guessed: string;
-    readonly payment_password_guessed: string;
+    readonly new_browser: {
+      readonly subject: With<'device'>;
+      readonly text: With<'time' | 'network' | 'link'>;
+    };
+    readonly guessed: {
+      readonly subject: With<'which'>;
+      readonly text: With<'time' | 'network' | 'link'>;
+    };
+    readonly ended: {
+      readonly subject: With<'client'>;
+      readonly text: With<'time' | 'by'>;
+    };
+    readonly password_set: {
+      readonly subject: string;
+      readonly text: With<'link'>;
+    };
   };
 }

@@ -1,0 +1,103 @@
+import { describeDevice, describeNetwork } from '../http/describe/describeWarnings.ts';
+import { stripLanguageMarks } from '../languages/foreign.ts';
+import { isolated } from '../languages/formats.ts';
+import { type Languages, type Texts, withValues } from '../languages/languages.ts';
+import { describeRights, type RightTexts } from '../languages/rights.ts';
+import { tokenLifetimeFrom } from '../rules/common/lifetimes.ts';
+import { truncateNetwork } from '../rules/common/network.ts';
+import { hasSpendingRight, parseScope } from '../rules/scope/scope.ts';
+import { mostWithin, spendingDays } from '../rules/spending/worstCase.ts';
+import type { AuditEvent } from '../store/operate/auditTrail.ts';
+import type { Webhook } from './deliver.ts';
+
+export interface WalletSettings extends Pick<RightTexts, 'catalogue' | 'directory'> {
+  readonly baseUrl: string;
+  readonly currency: string;
+  readonly languages: Languages;
+  readonly timeZone: string;
+}
+
+type Kind = Exclude<keyof Texts['messages'], `@${string}`>;
+
+/** The kinds of messages, by event. A sign-in in a known browser, and other events, say nothing. */
+const KINDS: Readonly<Partial<Record<AuditEvent['outcome'], Kind>>> = {
+  approved: 'allowed',
+  approved_again: 'replaced',
+  signed_in: 'new_browser',
+  password_guessed: 'guessed',
+  payment_password_guessed: 'guessed',
+  user_password_set: 'password_set',
+  replayed: 'ended',
+  revoked_by_user: 'ended',
+  revoked_by_application: 'ended',
+  revoked_by_operator: 'ended',
+};
+
+/** A message to a user, ready to send, in the user's language, else the service's first; null for none, and for a deleted user. */
+export function tellWallet(event: AuditEvent, settings: WalletSettings): Webhook | null {
+  const { id, at, outcome, userId, login, externalId } = event;
+  const kind = KINDS[outcome];
+  const detail = (event.detail ?? {}) as Readonly<Record<string, string | boolean>>;
+  if (kind === undefined || userId === null || login === null || detail.known_device === true) return null;
+  const language = settings.languages.find(event.language) ?? settings.languages.all[0];
+  if (language === undefined) return null;
+  const { texts } = language;
+  const { formats, messages } = texts;
+  const link = settings.baseUrl + pathOf(kind, event);
+  const values = {
+    client: event.clientName ?? texts.history.deletedClient,
+    time: formats.time(at, settings.timeZone),
+    device: describeDevice({ browser: textOr(detail.browser), system: textOr(detail.system) }, texts),
+    network:
+      describeNetwork(event.address && truncateNetwork(event.address), texts) ??
+      texts.warnings.unknownNetwork,
+    which: outcome === 'payment_password_guessed' ? 'payment' : 'sign_in',
+    confirmed: textOr(detail.confirmed_by) ?? 'none',
+    by: outcome,
+    number: event.reference ?? '',
+    link,
+    ...describeAccess(event, settings, { ...settings, language, texts }),
+  };
+  const plain = (text: string) => stripLanguageMarks(text).replace(isolated(link), link);
+  const { subject, text } = messages[kind] as Record<'subject' | 'text', (given: typeof values) => string>;
+  const said = { subject: plain(withValues(subject, values)), text: plain(withValues(text, values)), link };
+  const user = { user_id: userId, login, external_id: externalId };
+  return { id, body: { id, kind, at, ...user, language: language.tag, ...said } };
+}
+
+const textOr = (value: string | boolean | undefined) => (typeof value === 'string' ? value : null);
+
+/** What was allowed by an event: in one sentence, with its end, and the most that it can cost. */
+function describeAccess(
+  { scope, at }: AuditEvent,
+  { currency, timeZone }: WalletSettings,
+  locale: RightTexts,
+) {
+  const { formats, request } = locale.texts;
+  const rights = scope === null ? [] : parseScope(scope, currency);
+  const lifetime = tokenLifetimeFrom(at);
+  const powers = describeRights(rights, locale).filter(({ isSource }) => !isSource);
+  const acts = powers.map(({ before, target, after, limit, quotes }) => {
+    const named = target === null ? '' : quotes.open + isolated(target.join(' ')) + quotes.close;
+    const act = formats.inSentence(before) + named + after;
+    return limit === null ? act : `${act} (${formats.inSentence(limit)})`;
+  });
+  const spends = hasSpendingRight(rights);
+  const { daysLeft, lastDay } = spendingDays(rights, lifetime);
+  return {
+    acts: formats.allOf(acts),
+    day: spends && lastDay !== null ? formats.utcDay(lastDay) : formats.day(lifetime.expiresAt, timeZone),
+    spends: spends ? 'true' : 'false',
+    total: spends
+      ? request.cost.total({ amount: formats.amount(mostWithin(rights, daysLeft, lifetime)) })
+      : '',
+  };
+}
+
+/** The page of an event: the receipt of an approval, else the history. */
+function pathOf(kind: Kind, { reference }: AuditEvent): string {
+  const history = '/oauth/account/history';
+  return (kind === 'allowed' || kind === 'replaced') && reference !== null
+    ? `${history}/${reference}`
+    : history;
+}
