@@ -1,5 +1,5 @@
 -- $1 grant_id, $2 iat, $3 the payment's key, $4 the payment itself, $5 the right whose budget it uses, $6 its amount,
--- $7 and $8 period_days (null where there is none) and amount of that right
+-- $7, $8 and $9 period_days, amount and largest of that right (null where there is none)
 with known as (
   select released_at, request = $4::text as is_same from payments where grant_id = $1::uuid and key = $3::text
 ), judged as (
@@ -8,10 +8,11 @@ with known as (
               then $6::numeric = $8::numeric
                    and not exists (select from payments where grant_id = $1::uuid and authorized_at = $2::bigint
                                                           and released_at is null)
-              else $6::numeric + (select coalesce(sum(amount), 0) from payments
-                                   where grant_id = $1::uuid and budget = $5::text and released_at is null
-                                     and paid_at > statement_timestamp() - $7::int * interval '24 hours')
-                   <= $8::numeric end as fits
+              else $6::numeric <= coalesce($9::numeric, $8::numeric)
+                   and $6::numeric + (select coalesce(sum(amount), 0) from payments
+                                       where grant_id = $1::uuid and budget = $5::text and released_at is null
+                                         and paid_at > statement_timestamp() - $7::int * interval '24 hours')
+                       <= $8::numeric end as fits
 ), written as (
   insert into payments (grant_id, number, authorized_at, key, request, budget, amount)
   select $1::uuid, number, $2::bigint, $3::text, $4::text, $5::text, $6::numeric
