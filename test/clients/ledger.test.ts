@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { useDatabase } from '../support/postgres/database.ts';
-import { block } from './examples.ts';
+import { exampleFile } from './examples.ts';
 
-// The statements of docs/integrate/resources.md on a real PostgreSQL.
+// The statements of examples/payments/, which docs/integrate/resources.md explains, on a real PostgreSQL.
 
 const { pool } = await useDatabase();
-const RESERVE = block('example: reserve', 'resources.md');
-const RELEASE = block('example: release', 'resources.md');
-await pool.query(block('example: ledger', 'resources.md'));
+const statement = (name: string) => readFileSync(exampleFile(`payments/${name}.sql`), 'utf8');
+const [RESERVE, RELEASE] = [statement('reserve'), statement('release')];
+await pool.query(statement('ledger'));
 await pool.query(`
   create schema clock;
   create function clock.statement_timestamp() returns timestamptz stable language sql
