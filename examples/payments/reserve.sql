@@ -1,5 +1,14 @@
 -- $1 grant_id, $2 iat, $3 the payment's key, $4 the payment itself, $5 the right whose budget it uses, $6 its amount,
--- $7, $8 and $9 period_days, amount and largest of that right (null where there is none)
+-- $7, $8 and $9 period_days, amount and largest of that right (null where there is none); amounts as text.
+-- The payment is compared as text: its fields in a fixed order, amounts in one form (250.00). The right is its name, target (in NFKC)
+-- and target_type in a fixed form, without the limit: ["payment-shop",null,null].
+--
+-- Two concurrent payments compute the same number, and the primary key admits only one of them. The other gets 'again', and counts
+-- the first on its next try. So payment n has counted every payment from 1 to n - 1, without any lock. In any interval as long as
+-- the period, the payment with the highest number has counted all the others, whatever the clock does.
+--
+-- Hours, not days: a day has 23 or 25 hours when clocks change. A one-time payment is identified by grant_id and iat: a new
+-- authorization has a new iat, and allows one payment again.
 with known as (
   select released_at, request = $4::text as is_same from payments where grant_id = $1::uuid and key = $3::text
 ), judged as (
