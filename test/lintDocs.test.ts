@@ -31,7 +31,7 @@ const SOUND: Readonly<Record<string, string>> = {
   'CONTRIBUTING.md': `# B\n\n${linksTo(PARTS.map((part) => `${part}/README.md`))}\n`,
   'docs/README.md': `# C\n\n${linksTo(PAGES)}\n`,
   'docs/develop/architecture.md': layers(
-    '| `rules/` | nothing |\n| `store/` | `rules/` |\n| `config/` | `rules/` |\n| `http/metrics/` | nothing |\n| `process/` | `rules/` |\n',
+    '| `rules/` | nothing |\n| `config/`, `store/` | `rules/` |\n| `http/metrics/` | nothing |\n| `process/` | `rules/` |\n',
   ),
   'docs/operate/configuration.md': '# Configuration\n\n## Environment\n\n## BRAND\n',
   'docs/operate/monitoring.md': '# Monitoring\n\n`assent_good`\n',
