@@ -31,7 +31,7 @@ const SOUND: Readonly<Record<string, string>> = {
   'CONTRIBUTING.md': `# B\n\n${linksTo(PARTS.map((part) => `${part}/README.md`))}\n`,
   'docs/README.md': `# C\n\n${linksTo(PAGES)}\n`,
   'docs/develop/architecture.md': layers(
-    '| `rules/` | nothing |\n| `store/` | `rules/` |\n| `config/` | `rules/` |\n| `http/metrics/` | nothing |\n| `process/` | `rules/` |\n',
+    '| `rules/` | nothing |\n| `config/`, `store/` | `rules/` |\n| `http/metrics/` | nothing |\n| `process/` | `rules/` |\n',
   ),
   'docs/operate/configuration.md': '# Configuration\n\n## Environment\n\n## BRAND\n',
   'docs/operate/monitoring.md': '# Monitoring\n\n`assent_good`\n',
@@ -215,8 +215,8 @@ it.each<[string, Record<string, string>, string[]]>([
     {
       'docs/trust/vulnerabilities.md': trustPage(
         [
-          '| A | CVE-2020-1234 Product 2020 | `codes` [codes-1] |',
-          '| B | CVE-2020-1234 Product 2020 | `codes` [codes-9] |',
+          '| A | CVE-2020-1234 Product | `codes` [codes-1] |',
+          '| B | CVE-2020-1234 Product, GHSA-h29v-hj44-q8cv Product 2026, GHSA-9h33-g3ww-mqff Product | `codes` [codes-9] |',
           '| C | some product | `codes`: a title |\n',
         ].join('\n'),
       ),
@@ -230,7 +230,8 @@ it.each<[string, Record<string, string>, string[]]>([
       'test/codes.test.ts:3  no document quotes [codes-2]',
       'test/codes.test.ts:2  another title ends with [codes-1] too',
       'docs/trust/vulnerabilities.md:6  CVE-2020-1234 stands in an earlier row too',
-      'docs/trust/vulnerabilities.md:7  not an id, a product and a year: some product',
+      'docs/trust/vulnerabilities.md:6  not an id and a product, or no year: GHSA-9h33-g3ww-mqff Product',
+      'docs/trust/vulnerabilities.md:7  not an id and a product, or no year: some product',
     ],
   ],
   [

@@ -41,7 +41,7 @@ function budgetOf({ right, target = null, target_type = null }) {
 }
 
 async function reserve({ grant_id, iat }, right, payment) {
-  const limit = [right.period_days ?? null, right.amount];
+  const limit = [right.period_days ?? null, right.amount, right.largest ?? null];
   const { key, amount } = payment;
   const values = [grant_id, iat, key, JSON.stringify(payment), budgetOf(right), amount, ...limit];
   for (let tries = 1; ; tries += 1) {

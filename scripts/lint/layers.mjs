@@ -13,13 +13,16 @@ function partOf(file) {
 /** A name such as `rules` stands for all of its parts. */
 const allows = (allowed, part) => allowed.some((name) => part === name || part.startsWith(`${name}/`));
 
-/** The parts from the ground up, with those that each may import beside itself. */
+/** The parts from the ground up, with those that each may import beside itself. Parts of one row may import the same. */
 function layersOf({ read }) {
   const section = /^## Layers$.+?^## /ms.exec(read(ARCHITECTURE))?.[0] ?? '';
   const rows = [...section.replaceAll('/`', '`').matchAll(/^\| `.+$/gm)];
-  return rows.map(([row]) => {
-    const [part, ...allowed] = [...row.matchAll(/`(.+?)`/g)].map(([, name]) => name);
-    return { part, allowed };
+  return rows.flatMap(([row]) => {
+    const [parts = [], allowed = []] = row
+      .split('|')
+      .slice(1)
+      .map((cell) => [...cell.matchAll(/`(.+?)`/g)].map(([, name]) => name));
+    return parts.map((part) => ({ part, allowed }));
   });
 }
 

@@ -59,18 +59,19 @@ export function findUnmatchedIds({ files, documents, find }) {
 }
 
 const VULNERABILITIES = 'docs/trust/vulnerabilities.md';
-const PUBLISHED = /^(CVE-\d{4}-\d{4,}|GHSA(?:-[0-9a-z]{4}){3}) \S.* 20\d\d$/;
+/** The id of a CVE has the year. */
+const PUBLISHED = /^(?:(CVE-\d{4}-\d{4,}) \S.*|(GHSA(?:-[0-9a-z]{4}){3}) \S.* 20\d\d)$/;
 
-/** Each vulnerability stands in one row, as its published id, product and year. */
+/** Each vulnerability stands in one row, as its published id and product, and the year if the id has none. */
 export function findUnclearVulnerabilities(checkout) {
   const seen = new Set();
   return rowsOf(checkout, VULNERABILITIES).flatMap((row) =>
     (row.split(' | ')[1]?.split(', ') ?? []).flatMap((name) => {
-      const [, id] = PUBLISHED.exec(name) ?? [];
+      const [, cve, id = cve] = PUBLISHED.exec(name) ?? [];
       const isRepeated = seen.has(id);
       if (id !== undefined) seen.add(id);
       const finding = { file: VULNERABILITIES, at: checkout.read(VULNERABILITIES).indexOf(row) };
-      if (id === undefined) return [{ ...finding, says: `not an id, a product and a year: ${name}` }];
+      if (id === undefined) return [{ ...finding, says: `not an id and a product, or no year: ${name}` }];
       return isRepeated ? [{ ...finding, says: `${id} stands in an earlier row too` }] : [];
     }),
   );

@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { useDatabase } from '../support/postgres/database.ts';
-import { block } from './examples.ts';
+import { exampleFile } from './examples.ts';
 
-// The statements of docs/integrate/resources.md on a real PostgreSQL.
+// The statements of examples/payments/, which docs/integrate/resources.md explains, on a real PostgreSQL.
 
 const { pool } = await useDatabase();
-const RESERVE = block('example: reserve', 'resources.md');
-const RELEASE = block('example: release', 'resources.md');
-await pool.query(block('example: ledger', 'resources.md'));
+const statement = (name: string) => readFileSync(exampleFile(`payments/${name}.sql`), 'utf8');
+const [RESERVE, RELEASE] = [statement('reserve'), statement('release')];
+await pool.query(statement('ledger'));
 await pool.query(`
   create schema clock;
   create function clock.statement_timestamp() returns timestamptz stable language sql
@@ -23,10 +24,11 @@ interface Attempt {
   /** Null for a one-time payment. */
   readonly days: number | null;
   readonly most: string;
+  readonly largest?: string;
 }
 
-function valuesOf({ grant, key, budget = 'payment-shop', amount, days, most }: Attempt) {
-  return [...[grant, 1, key, `${amount} for 337`], ...[budget, amount, days, most]];
+function valuesOf({ grant, key, budget = 'payment-shop', amount, days, most, largest }: Attempt) {
+  return [...[grant, 1, key, `${amount} for 337`], ...[budget, amount, days, most, largest ?? null]];
 }
 
 /** Repeats the statement while its verdict is `again`, as the document says. */
@@ -93,6 +95,15 @@ it('docs/integrate/resources.md: a one-time payment is made once per authorizati
   expect(await reserve({ ...once, key: '2', budget: 'another' })).toBe('refused');
   await wait(once.grant, '9999 days');
   expect(await reserve({ ...once, key: '2' })).toBe('refused');
+});
+
+it('docs/integrate/resources.md: no payment is above the largest one, and a repeat keeps its verdict', async () => {
+  const limited = { grant: randomUUID(), days: 7, most: '2000', largest: '500.5' };
+  expect(await reserve({ ...limited, key: '1', amount: '500.51' })).toBe('refused');
+  expect(await reserve({ ...limited, key: '1', amount: '500.50' })).toBe('reserved');
+  expect(await reserve({ ...limited, key: '1', amount: '500.50', largest: '100' })).toBe('reserved');
+  expect(await reserve({ ...limited, key: '2', amount: '100.01', largest: '100' })).toBe('refused');
+  expect(await reserve({ ...limited, key: '2', amount: '1499.50', largest: '2000' })).toBe('reserved');
 });
 
 const cents = (max: number) => fc.integer({ min: 1, max }).map((all) => (all / 100).toFixed(2));

@@ -70,6 +70,19 @@ export async function introspectAs(server: TestServer, resource: Caller, token: 
   return openid.tokenIntrospection(await discover(server, resource), token);
 }
 
+/** Has a payment judged, by the same library: the answer is that of introspection, at another address. */
+export async function spendAs(
+  { baseUrl }: TestServer,
+  { id, secret }: Caller,
+  token: string,
+  payment: Record<string, string>,
+): Promise<object> {
+  const metadata = { issuer: baseUrl, introspection_endpoint: `${baseUrl}/oauth/spend` };
+  const configuration = new openid.Configuration(metadata, id, undefined, openid.ClientSecretBasic(secret));
+  openid.allowInsecureRequests(configuration);
+  return openid.tokenIntrospection(configuration, token, payment);
+}
+
 /** Builds the URL and makes the calls; reading the answer, `state` and PKCE are left to the application. */
 export const simpleOauth2: Library = {
   name: 'simple-oauth2',

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createServer, request as forward } from 'node:http';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { dayOf, monthsAfter } from '../../src/rules/common/lifetimes.ts';
+import { FURTHER_LIMITS } from '../../src/rules/request/scopeRules.ts';
 import { obtainToken } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { useDatabase } from '../support/postgres/database.ts';
@@ -8,7 +10,6 @@ import { listen } from '../support/process/program.ts';
 import { freePort, useServer } from '../support/server.ts';
 import { callerOf } from './callers.ts';
 import {
-  block,
   describeWith,
   exampleFile,
   exampleNames,
@@ -21,7 +22,7 @@ import {
 // docs/integrate/resources.md: its payment API in examples/payments/ runs unchanged, with a real server. `ledger.test.ts` tests
 // its statements alone.
 
-const server = await useServer();
+const server = await useServer({ furtherLimits: FURTHER_LIMITS });
 const [client, user] = await Promise.all([
   server.createClient(),
   server.createUser({ paymentPassword: null }),
@@ -31,7 +32,7 @@ const { pool, url } = await useDatabase();
 const folder = useExampleFolder();
 const running: RunningExample[] = [];
 
-await pool.query(block('example: ledger', 'resources.md'));
+await pool.query(readFileSync(exampleFile('payments/ledger.sql'), 'utf8'));
 
 afterAll(() => Promise.all(running.map((example) => example.stop())));
 
@@ -73,17 +74,8 @@ const PAID = '200 paid';
 const LIMIT = '403 limit_exceeded';
 const NO_RIGHT = '403 insufficient_scope';
 
-describe('docs/integrate/resources.md', () => {
-  const statements = ['ledger', 'reserve', 'release'];
-
-  it('has exactly the tested examples', () => {
-    expect(exampleNames('resources.md')).toEqual(['spend', 'release-spend', ...statements, 'pay']);
-  });
-
-  it.each(statements)('prints the SQL statement %s as in examples/payments/', (name) => {
-    const file = readFileSync(exampleFile(`payments/${name}.sql`), 'utf8');
-    expect(block(`example: ${name}`, 'resources.md')).toBe(file);
-  });
+it('docs/integrate/resources.md has exactly the tested examples', () => {
+  expect(exampleNames('resources.md')).toEqual(['spend', 'release-spend', 'pay']);
 });
 
 describe('the example payment API', () => {
@@ -117,6 +109,22 @@ describe('the example payment API', () => {
     expect(await pay(token, { ...phone, type: 'account' })).toBe(NO_RIGHT);
     expect(await pay(token, phone)).toBe(PAID);
     expect(await pay(token, phone)).toBe(LIMIT);
+  });
+
+  it('refuses a payment above the largest one', async () => {
+    const token = await authorize('payment-shop.limit(7,5000).each(500)');
+    expect(await pay(token, { amount: '500.01' })).toBe(LIMIT);
+    expect(await pay(token, { amount: '500' })).toBe(PAID);
+  });
+
+  it('pays nothing by a right that has ended, and goes on with the others of its token', async () => {
+    const last = dayOf(monthsAfter(new Date(), 1));
+    const token = await authorize(`payment-shop.limit(7,5000).until(${last}) payment-p2p`, 'ends');
+    expect(await pay(token)).toBe(PAID);
+    const yesterday = dayOf(new Date(Date.now() - 24 * 3_600_000));
+    await server.database.pool.query('update grants set scope = replace(scope, $1, $2)', [last, yesterday]);
+    expect(await pay(token)).toBe(NO_RIGHT);
+    expect(await pay(token, { shop: undefined, to: '1' })).toBe(PAID);
   });
 
   it.each([
