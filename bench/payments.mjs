@@ -85,7 +85,7 @@ async function payments(database) {
 function ledgerJob({ url }) {
   const items = anyOf(grants, Math.min(PER_ROUND, grants))
     .map(grantOf)
-    .map(({ grantId }) => [grantId, 0, randomUUID(), '{}', BUDGET, '1.25', DAYS, SUM]);
+    .map(({ grantId }) => [grantId, 0, randomUUID(), '{}', BUDGET, '1.25', DAYS, SUM, null]);
   return { workload: 'ledger', items, url };
 }
 

@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import { describeDevice, describeNetwork } from '../http/describe/describeWarnings.ts';
 import { stripLanguageMarks } from '../languages/foreign.ts';
 import { isolated } from '../languages/formats.ts';
@@ -8,6 +9,7 @@ import { truncateNetwork } from '../rules/common/network.ts';
 import { hasSpendingRight, parseScope } from '../rules/scope/scope.ts';
 import { mostWithin, spendingDays } from '../rules/spending/worstCase.ts';
 import type { AuditEvent } from '../store/operate/auditTrail.ts';
+import { findLanguage } from '../store/operate/notifyCursors.ts';
 import type { Webhook } from './deliver.ts';
 
 export interface WalletSettings extends Pick<RightTexts, 'catalogue' | 'directory'> {
@@ -26,6 +28,8 @@ const KINDS: Readonly<Partial<Record<AuditEvent['outcome'], Kind>>> = {
   signed_in: 'new_browser',
   password_guessed: 'guessed',
   payment_password_guessed: 'guessed',
+  password_changed: 'password_changed',
+  payment_password_changed: 'password_changed',
   user_password_set: 'password_set',
   replayed: 'ended',
   revoked_by_user: 'ended',
@@ -34,12 +38,17 @@ const KINDS: Readonly<Partial<Record<AuditEvent['outcome'], Kind>>> = {
 };
 
 /** A message to a user, ready to send, in the user's language, else the service's first; null for none, and for a deleted user. */
-export function tellWallet(event: AuditEvent, settings: WalletSettings): Webhook | null {
+export async function tellWallet(
+  pool: pg.Pool,
+  event: AuditEvent,
+  settings: WalletSettings,
+): Promise<Webhook | null> {
   const { id, at, outcome, userId, login, externalId } = event;
   const kind = KINDS[outcome];
   const detail = (event.detail ?? {}) as Readonly<Record<string, string | boolean>>;
   if (kind === undefined || userId === null || login === null || detail.known_device === true) return null;
-  const language = settings.languages.find(event.language) ?? settings.languages.all[0];
+  const language =
+    settings.languages.find((await findLanguage(pool, { userId }))?.language) ?? settings.languages.all[0];
   if (language === undefined) return null;
   const { texts } = language;
   const { formats, messages } = texts;
@@ -51,7 +60,7 @@ export function tellWallet(event: AuditEvent, settings: WalletSettings): Webhook
     network:
       describeNetwork(event.address && truncateNetwork(event.address), texts) ??
       texts.warnings.unknownNetwork,
-    which: outcome === 'payment_password_guessed' ? 'payment' : 'sign_in',
+    which: outcome.startsWith('payment') ? 'payment' : 'sign_in',
     confirmed: textOr(detail.confirmed_by) ?? 'none',
     by: outcome,
     number: event.reference ?? '',

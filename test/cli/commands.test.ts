@@ -3,7 +3,18 @@ import { z } from 'zod';
 import { COMMANDS } from '../../src/cli/table.ts';
 import { ALL_OPERATIONS } from '../support/allOperations.ts';
 
-const OWN = ['serve', 'migrate', 'doctor', 'texts check', 'texts new', 'texts proxy', 'config show'];
+const OWN = [
+  'serve',
+  'notify',
+  'notify secret',
+  'notify test',
+  'migrate',
+  'doctor',
+  'texts check',
+  'texts new',
+  'texts proxy',
+  'config show',
+];
 
 const commands = Object.entries(COMMANDS).map(([usage, row]) => ({ usage, ...row }));
 

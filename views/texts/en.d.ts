@@ -480,6 +480,10 @@ export interface Sentences {
       readonly subject: With<'which'>;
       readonly text: With<'time' | 'network' | 'link'>;
     };
+    readonly password_changed: {
+      readonly subject: With<'which'>;
+      readonly text: With<'time' | 'network' | 'link'>;
+    };
     readonly ended: {
       readonly subject: With<'client'>;
       readonly text: With<'time' | 'by'>;

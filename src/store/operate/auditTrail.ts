@@ -16,8 +16,6 @@ export interface AuditEvent extends Readonly<Record<Whom | What, string | null>>
   readonly id: string;
   readonly at: Date;
   readonly outcome: AuditKind;
-  /** The user's choice on our pages; null for none. */
-  readonly language: string | null;
   readonly limits: unknown;
   readonly detail: unknown;
 }
@@ -43,7 +41,7 @@ type AuditFilter = Readonly<Partial<Record<keyof typeof CONDITIONS, string | Dat
 const selectEvents = (from: string, more: string): string => `
 select md5(concat_ws(' ', extract(epoch from a.at), a.kind, a.user_id, a.client_id, a.resource_id, a.grant_id, a.reference))
          as id,
-       a.at, a.kind as outcome, a.operator, a.user_id as "userId", u.login, u.external_id as "externalId", u.language,
+       a.at, a.kind as outcome, a.operator, a.user_id as "userId", u.login, u.external_id as "externalId",
        a.client_id as "clientId", c.name as "clientName",
        a.resource_id as "resourceId", a.instance_name as "instanceName", a.grant_id as "grantId", a.scope, a.limits,
        a.address, a.reference, a.detail, a.${more}::text

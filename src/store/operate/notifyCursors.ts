@@ -73,6 +73,10 @@ export interface EventsEndpoint {
 export const findEventsEndpoints = findAll<void, EventsEndpoint>('notify-endpoints-find')`
 select client_id as "clientId", events_uri as uri, events_internal as "isInternal" from clients where events_uri is not null`;
 
+/** The language that a user has chosen on our pages; null for none. */
+export const findLanguage = findOne<{ userId: string }, { language: string | null }>('notify-language-find')`
+select language from users where user_id = @userId`;
+
 /** The live authorizations of a user with applications that want to be told of events. */
 export const findGrantsToTell = findAll<
   { userId: string },
