@@ -59,13 +59,14 @@ type SettingsOf<Any> =
 const SETTINGS: { readonly [Usage in keyof typeof OPERATIONS]?: SettingsOf<(typeof OPERATIONS)[Usage]> } = {
   maintain: {
     anySchema: true,
-    says: ({ expired, made, pruned, strays, analyzed }) =>
+    says: ({ expired, made, pruned, ended, strays, analyzed }) =>
       [
         `removed expired rows: ${Object.entries(expired)
           .map(([table, rows]) => `${rows} ${table}`)
           .join(', ')}`,
         ...made.map((name) => `created ${name}`),
         ...pruned.map((month) => `dropped ${month}`),
+        ...(ended > 0 ? [`wrote to the trail that authorizations end or have ended: ${ended}`] : []),
         ...(strays > 0 ? [`${strays} rows of the trail are outside the months with partitions`] : []),
         ...(analyzed ? ['analyzed the trail'] : []),
       ].join('\n'),

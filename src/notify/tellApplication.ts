@@ -6,6 +6,7 @@ import type { Webhook } from './deliver.ts';
 /** The `reason` of `authorization.ended`, by the event that ended it. */
 const REASONS: Readonly<Partial<Record<AuditEvent['outcome'], string>>> = {
   approved_again: 'replaced',
+  expired: 'expired',
   replayed: 'code_used_twice',
   revoked_by_user: 'user',
   revoked_by_application: 'application',

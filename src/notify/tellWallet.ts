@@ -31,6 +31,8 @@ const KINDS: Readonly<Partial<Record<AuditEvent['outcome'], Kind>>> = {
   password_changed: 'password_changed',
   payment_password_changed: 'password_changed',
   user_password_set: 'password_set',
+  ends_soon: 'ends_soon',
+  expired: 'ended',
   replayed: 'ended',
   revoked_by_user: 'ended',
   revoked_by_application: 'ended',
@@ -52,10 +54,12 @@ export async function tellWallet(
   if (language === undefined) return null;
   const { texts } = language;
   const { formats, messages } = texts;
+  // `maintain` writes later that a token's time is over.
+  const ended = typeof detail.ends_at === 'string' ? new Date(detail.ends_at) : at;
   const link = settings.baseUrl + pathOf(kind, event);
   const values = {
     client: event.clientName ?? texts.history.deletedClient,
-    time: formats.time(at, settings.timeZone),
+    time: formats.time(ended, settings.timeZone),
     device: describeDevice({ browser: textOr(detail.browser), system: textOr(detail.system) }, texts),
     network:
       describeNetwork(event.address && truncateNetwork(event.address), texts) ??
@@ -66,6 +70,7 @@ export async function tellWallet(
     number: event.reference ?? '',
     link,
     ...describeAccess(event, settings, { ...settings, language, texts }),
+    ...(kind === 'ends_soon' && { day: formats.day(ended, settings.timeZone) }),
   };
   const plain = (text: string) => stripLanguageMarks(text).replace(isolated(link), link);
   const { subject, text } = messages[kind] as Record<'subject' | 'text', (given: typeof values) => string>;

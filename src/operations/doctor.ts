@@ -5,6 +5,7 @@ import { countForeignHashes } from '../store/account/passwords.ts';
 import { findClients } from '../store/common/clients.ts';
 import { findRefusals } from '../store/common/refusals.ts';
 import { hostsByPool, transaction } from '../store/database/database.ts';
+import { findNotifyCursors } from '../store/operate/notifyCursors.ts';
 import { findOperators } from '../store/operate/operators.ts';
 import { findTrailFacts, MIN_MONTHS_AHEAD, ownsTables } from '../store/schema/auditPartitions.ts';
 import { type DatabaseFacts, findDatabaseFacts, findOtherCollation } from '../store/schema/health.ts';
@@ -145,6 +146,15 @@ const OF_DATABASE: Readonly<Record<string, (facts: Facts) => Promise<Verdict | V
     return monthsAhead >= MIN_MONTHS_AHEAD
       ? ok(text)
       : advice(text, 'run assent maintain as the owner of the tables, once a month');
+  },
+
+  async notify({ pool }) {
+    const failing = (await findNotifyCursors(pool)).filter(({ failures }) => failures > 0);
+    return failing.map(({ endpoint, failures, lastError, isPaused }) => {
+      const text = `${endpoint} failed to take ${failures} webhook${failures === 1 ? '' : 's'} in a row: ${lastError}`;
+      const remedy = 'mend it, then assent notify resume; see docs/operate/notify.md';
+      return isPaused ? wrong(`${text}; it is paused`, remedy) : advice(text, remedy);
+    });
   },
 
   async redirects({ pool }) {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { OperatorError } from '../rules/common/error.ts';
 import { EXPIRING_TABLES, removeAllExpired, removeUncountedPayments } from '../store/common/expired.ts';
+import { noteEndings } from '../store/operate/endings.ts';
 import {
   analyzeTrail,
   countStrays,
@@ -30,6 +31,7 @@ export const maintain = operation({
       .describe('expired rows that were removed, by table'),
     made: z.array(z.string()).readonly().describe('partitions of the trail that were created'),
     pruned: z.array(z.string()).readonly().describe('dropped months of the trail, such as `2026-11`'),
+    ended: z.int().describe('authorizations whose end, or end in 30 days, was written to the trail'),
     strays: z.int().describe('rows of the trail that belong to no month'),
     analyzed: z.boolean(),
     leftUndone: z.array(z.string()).describe('tasks that were not done, one sentence each'),
@@ -44,9 +46,10 @@ export const maintain = operation({
     for (const table of EXPIRING_TABLES) expired[table] = await removeAllExpired(pool, table);
     if (!(await ownsTables(pool))) {
       warn(`not done: ${NOT_OWNER}`);
-      return { expired, made: [], pruned: [], strays: 0, analyzed: false, leftUndone: [NOT_OWNER] };
+      return { expired, made: [], pruned: [], ended: 0, strays: 0, analyzed: false, leftUndone: [NOT_OWNER] };
     }
     expired.payments = await removeUncountedPayments(pool);
+    const ended = await noteEndings(pool);
     const { done: made, busy } = await preparePartitions(pool);
     const pruned =
       keep === undefined ? { months: [], busy: false } : await pruneAuditPartitions(pool, keep, operator);
@@ -54,6 +57,6 @@ export const maintain = operation({
     const { strays } = await countStrays(pool);
     const leftUndone = busy || pruned.busy ? [PARTITION_BUSY] : [];
     for (const sentence of leftUndone) warn(`not done: ${sentence}`);
-    return { expired, made, pruned: pruned.months, strays, analyzed: true, leftUndone };
+    return { expired, made, pruned: pruned.months, ended, strays, analyzed: true, leftUndone };
   },
 });

@@ -4,9 +4,9 @@ import type { Answer } from '../support/http/agent.ts';
 import type { TestClient, TestUser } from '../support/server.ts';
 import { Browser, Unanswered } from './browser.ts';
 import type { Dice } from './dice.ts';
-import { CODE_LIFETIME_MS, type Site } from './site.ts';
+import { CODE_LIFETIME_MS, LIMIT, type Site } from './site.ts';
 
-const SPENDING = 'payment-shop.limit(7,5000) money-source("wallet")';
+const SPENDING = `payment-shop.limit(7,${LIMIT}) money-source("wallet")`;
 const MAX_KEPT = 20;
 
 interface Held {
@@ -24,6 +24,7 @@ export function person(site: Site, user: TestUser, name: string, dice: Dice) {
   const tokens: Held[] = [];
   const usedCodes: Held[] = [];
   const lateCodes: Held[] = [];
+  const payments: Record<string, string>[] = [];
 
   async function authorize(): Promise<void> {
     const client = dice.pick(site.clients);
@@ -64,6 +65,27 @@ export function person(site: Site, user: TestUser, name: string, dice: Dice) {
 
   async function ask(held: Held | undefined): Promise<void> {
     if (held !== undefined) await application.introspect(held.value);
+  }
+
+  /** Pays once, several times at once, or while the token is revoked, and repeats payments, also unanswered and old ones. */
+  async function pay(held: Held | undefined): Promise<void> {
+    if (held === undefined) return;
+    const count = dice.pick([1, 1, 4]);
+    const made = Array.from({ length: count }, () => ({
+      token: held.value,
+      key: String(dice.next()),
+      amount: dice.pick(['1', '700.01', '2600']),
+      currency: 'RUB',
+      source: 'wallet',
+      shop: '337',
+    }));
+    for (const payment of made) keep(payments, payment);
+    const repeated = dice.hits(0.5) ? [dice.pick(payments), ...made.slice(0, 1)] : [];
+    const send = async (payment: Record<string, string>) => {
+      const answer = await application.pay(payment).catch(ifUnanswered);
+      if (answer === undefined || answer.status === 503) await application.pay(payment).catch(ifUnanswered);
+    };
+    await Promise.all([...[...made, ...repeated].map(send), dice.hits(0.1) ? revoke(held) : null]);
   }
 
   function annulledBy(code: string): Held | undefined {
@@ -112,7 +134,7 @@ export function person(site: Site, user: TestUser, name: string, dice: Dice) {
     return requestOf(client, {
       state: String(dice.below(1_000_000)),
       ...(instance === undefined ? {} : { instance_name: instance }),
-      ...(dice.hits(0.06) ? { scope: SPENDING } : {}),
+      ...(dice.hits(0.4) ? { scope: SPENDING } : {}),
     });
   }
 
@@ -129,6 +151,7 @@ export function person(site: Site, user: TestUser, name: string, dice: Dice) {
     const action = dice.weighed<() => Promise<unknown>>([
       [40, authorize],
       [24, () => ask(held)],
+      [30, () => pay(held)],
       [6, reject],
       [5, () => exchange(anyOf(usedCodes))],
       [12, () => exchange(lateCode())],
@@ -146,7 +169,7 @@ export function person(site: Site, user: TestUser, name: string, dice: Dice) {
   };
 }
 
-function keep(all: Held[], one: Held): void {
+function keep<T>(all: T[], one: T): void {
   all.push(one);
   if (all.length > MAX_KEPT) all.shift();
 }

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { obtainToken } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
@@ -145,6 +146,85 @@ describe('an application', () => {
   });
 });
 
+describe('assent notify test', () => {
+  const failing = async (uri: string, more = '') => {
+    const { clientId } = await server.createClient();
+    await json(`client update ${clientId} --events-uri ${uri} ${more}`);
+    const { code, stderr } = await assent(`notify test ${clientId}`);
+    expect(code).toBe(1);
+    return stderr.trim().replace(`${uri}: `, '');
+  };
+
+  it.each([
+    'https://169.254.169.254/latest',
+    'https://127.0.0.1/',
+    'https://10.1.2.3/',
+    'https://[::1]/',
+    'https://[::ffff:10.0.0.1]/',
+    'https://[fd00::1]/',
+    'https://[64:ff9b::a00:1]/',
+    'https://[2002:a00:1::]/',
+    'https://2130706433/',
+    'https://0x7f.1/',
+    'https://localhost:1/',
+  ])('refuses an address that is not on the Internet: %s', async (uri) => {
+    expect(await failing(uri)).toMatch(/^the address is not on the Internet/);
+  });
+
+  it.each([
+    ['a redirect', () => 301, 'status 301'],
+    ['an error', () => 500, 'status 500'],
+    [
+      'a closed connection',
+      (_: unknown, response: ServerResponse) => {
+        response.destroy();
+        return 0;
+      },
+      'socket hang up',
+    ],
+  ] as const)('is not satisfied with %s, and follows none', async (_what, answer, said) => {
+    receivers.answer(path, answer);
+    expect(await failing(receivers.uriOf(path), '--events-internal')).toBe(said);
+    expect(receivers.deliveries.filter((one) => one.path.startsWith('/elsewhere'))).toEqual([]);
+  });
+
+  it('reads no more than a little of a response', async () => {
+    let sent = 0;
+    receivers.answer(path, (_request, response) => {
+      response.writeHead(200);
+      const chunk = Buffer.alloc(65_536);
+      const push = () => {
+        while (!response.destroyed && sent < 1e9 && response.write(chunk)) sent += chunk.length;
+        if (sent < 1e9) response.once('drain', push);
+      };
+      push();
+      return 200;
+    });
+    const { clientId } = await applicationAt(path);
+    expect((await assent(`notify test ${clientId}`)).code).toBe(0);
+    expect(sent).toBeLessThan(50e6);
+  });
+
+  it('needs a certificate that it can verify', async () => {
+    const { clientId } = await applicationAt(path);
+    const plain = commandsOn({ ...variables, NODE_EXTRA_CA_CERTS: '' });
+    const { code, stderr } = await plain.assent(`notify test ${clientId}`);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/self-signed certificate|unable to verify/)]);
+  });
+});
+
+it.each([
+  'http://shop.example/hook',
+  'https://user@shop.example/',
+  'https://shop.example/#x',
+  'ftp://shop.example/',
+  'x',
+])('an address for events such as %s is refused', async (uri) => {
+  const { clientId } = await server.createClient();
+  const { code, stderr } = await assent(`client update ${clientId} --events-uri ${uri}`);
+  expect([code, stderr]).toEqual([1, expect.stringContaining('the URI for events must be https://')]);
+});
+
 describe('the wallet', () => {
   it('gets messages ready to send, in the user’s language, of access, new browsers, passwords and ends', async () => {
     const [anna, ivan] = [await users(), await users()];
@@ -186,6 +266,54 @@ describe('the wallet', () => {
     `);
     expect(messages()[0]).toMatchObject({ login: anna.login, external_id: null, language: 'en' });
   });
+});
+
+it('assent maintain writes what has ended, and what ends in 30 days, once each; both are told', async () => {
+  const client = await applicationAt(path);
+  const user = await users();
+  const { pool } = server.database;
+  const maintain = async () => (await json<{ ended: number }>('maintain')).ended;
+  expect(await maintain()).toBe(0);
+  const { rows } = await pool.query(`select value from settings where name = 'endings_until'`);
+  await notify({ NOTIFY_URL: receivers.uriOf(`${path}-wallet`) });
+  for (const [instance_name, left] of [
+    ['over', '0'],
+    ['soon', '30 days'],
+    ['revoked', '0'],
+    ['later', '31 days'],
+  ] as const) {
+    const token = await tokenFor(client, user, { instance_name });
+    await pool.query(
+      `update grants set token_issued_at = (clock_timestamp() at time zone 'UTC' - interval '36 months') at time zone 'UTC' + $2::interval
+        where instance_name = $1 and user_id = $3`,
+      [instance_name, left, user.userId],
+    );
+    if (instance_name === 'revoked')
+      await pool.query(`update grants set revoked_at = now() where instance_name = 'revoked'`);
+    expect(token).toBeTruthy();
+  }
+  expect(await maintain()).toBe(2);
+  // Also after a run that was interrupted.
+  await pool.query(`update settings set value = $1 where name = 'endings_until'`, [rows[0].value]);
+  expect(await maintain()).toBe(0);
+  await expect
+    .poll(() => receivers.acceptedAt(path).map(({ data }) => [data.instance_name, data.reason]), {
+      timeout: 20_000,
+    })
+    .toEqual([['over', 'expired']]);
+  const told = () => receivers.acceptedAt(`${path}-wallet`).filter(({ kind }) => kind.startsWith('end'));
+  await expect
+    .poll(
+      () =>
+        told()
+          .map(({ kind }) => kind)
+          .sort(),
+      { timeout: 20_000 },
+    )
+    .toEqual(['ended', 'ends_soon']);
+  const [ended, soon] = told().sort((one, other) => (one.kind < other.kind ? -1 : 1));
+  expect(ended.text).toContain('Its time was over on ');
+  expect(soon.subject).toMatch(/access ends on \d/);
 });
 
 it('killed again and again, and with receivers that fail one in three, it misses nothing and keeps the order', async () => {

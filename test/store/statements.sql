@@ -35,6 +35,16 @@ select format('indexes were made with version %s of the database''s collation, w
     from pg_database, pg_database_collation_actual_version(oid) as now
    where datname = current_database() and datcollversion <> now;
 
+-- 'select g.grant_id as "grantId" from grants g where g.token_i…'(timestamp with time zone, timestamp with time zone) → grantId uuid
+select g.grant_id as "grantId" from grants g where g.token_issued_at is not null and case when g.revoked_at is not null then null
+       when (g.token_issued_at at time zone 'UTC' + case when g.token_issued_at < '2018-02-07T00:00:00Z'
+                  then interval '6 months' else interval '36 months' end) at time zone 'UTC' > $1::timestamptz and (g.token_issued_at at time zone 'UTC' + case when g.token_issued_at < '2018-02-07T00:00:00Z'
+                  then interval '6 months' else interval '36 months' end) at time zone 'UTC' <= $2::timestamptz then 'expired'
+       when (g.token_issued_at at time zone 'UTC' + case when g.token_issued_at < '2018-02-07T00:00:00Z'
+                  then interval '6 months' else interval '36 months' end) at time zone 'UTC' - interval '30 days' > $1::timestamptz
+        and (g.token_issued_at at time zone 'UTC' + case when g.token_issued_at < '2018-02-07T00:00:00Z'
+                  then interval '6 months' else interval '36 months' end) at time zone 'UTC' - interval '30 days' <= $2::timestamptz then 'ends_soon' end is not null;
+
 -- 'select name, to_char(month, 'YYYY-MM') as month from ( selec…'(integer) → name name, month text
 select name, to_char(month, 'YYYY-MM') as month from (
          select inhrelid as id, relname as name,
@@ -287,6 +297,28 @@ update clients set (revision, name, redirect_uri, allowed_rights, site, logo, re
     ($11::json ->> 'days')::int, ($11::json ->> 'sum')::numeric)
    where client_id = $12 returning client_id as "clientId", verified, status, revision, created_at as "createdAt", name, redirect_uri as "redirectUri", allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21, events_uri as "eventsUri", events_internal as "eventsInternal",
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most;
+
+-- ending-note(timestamp with time zone, timestamp with time zone, uuid[]) → nothing
+insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, detail)
+  select due, grant_id, user_id, client_id, instance_name, scope, jsonb_build_object('ends_at', ends_at) from (select g.*, (g.token_issued_at at time zone 'UTC' + case when g.token_issued_at < '2018-02-07T00:00:00Z'
+                  then interval '6 months' else interval '36 months' end) at time zone 'UTC' as ends_at, case when g.revoked_at is not null then null
+       when (g.token_issued_at at time zone 'UTC' + case when g.token_issued_at < '2018-02-07T00:00:00Z'
+                  then interval '6 months' else interval '36 months' end) at time zone 'UTC' > $1::timestamptz and (g.token_issued_at at time zone 'UTC' + case when g.token_issued_at < '2018-02-07T00:00:00Z'
+                  then interval '6 months' else interval '36 months' end) at time zone 'UTC' <= $2::timestamptz then 'expired'
+       when (g.token_issued_at at time zone 'UTC' + case when g.token_issued_at < '2018-02-07T00:00:00Z'
+                  then interval '6 months' else interval '36 months' end) at time zone 'UTC' - interval '30 days' > $1::timestamptz
+        and (g.token_issued_at at time zone 'UTC' + case when g.token_issued_at < '2018-02-07T00:00:00Z'
+                  then interval '6 months' else interval '36 months' end) at time zone 'UTC' - interval '30 days' <= $2::timestamptz then 'ends_soon' end as due from grants g where grant_id = any ($3::uuid[])) g
+ where due is not null and not exists (select from audit_events e where e.user_id = g.user_id and e.at > $1::timestamptz
+   and e.kind = due and e.grant_id = g.grant_id);
+
+-- ending-since() → since text, until text
+select coalesce((select value from settings where name = 'endings_until'), clock_timestamp()::text) as since,
+       clock_timestamp()::text as until;
+
+-- ending-until(text) → nothing
+insert into settings (name, value) values ('endings_until', $1)
+on conflict (name) do update set value = excluded.value, set_at = clock_timestamp();
 
 -- expired-remove-refusals() → nothing
 with alone as materialized (select pg_try_advisory_xact_lock(7274828) as is_alone)
@@ -638,8 +670,8 @@ select a.kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text as micro
        c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address, a.detail ->> 'confirmed_by' as "confirmedBy",
        a.detail ->> 'browser' as browser, a.detail ->> 'system' as system
   from (
-select * from audit_events where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set') and at <= coalesce(timestamptz 'epoch' + $2::bigint * interval '1 microsecond', 'infinity') order by at desc, ctid
-offset (select count(*) from (select from audit_events where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set') and at = timestamptz 'epoch' + $2::bigint * interval '1 microsecond' limit $3) passed) limit $4) a
+select * from audit_events where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'expired', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set') and at <= coalesce(timestamptz 'epoch' + $2::bigint * interval '1 microsecond', 'infinity') order by at desc, ctid
+offset (select count(*) from (select from audit_events where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'expired', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set') and at = timestamptz 'epoch' + $2::bigint * interval '1 microsecond' limit $3) passed) limit $4) a
   left join clients c using (client_id)
  order by a.at desc;
 
@@ -920,6 +952,9 @@ select grant_id as "grantId", client_id as "clientId", instance_name as "instanc
   from grants join clients using (client_id)
  where user_id = $1 and events_uri is not null and is_live(code_expires_at, token_issued_at, revoked_at);
 
+-- notify-language-find(uuid) → language text
+select language from users where user_id = $1;
+
 -- notify-resume(text) → lastError text
 update notify_cursors set failures = 0, failing_since = null, next_try_at = clock_timestamp()
  where endpoint = $1 returning last_error as "lastError";
@@ -1119,12 +1154,13 @@ with alone as materialized (
 select exists (select from pg_attribute
                   where attrelid = to_regclass('schema_migrations') and attname = 'applied_at') as found;
 
--- schema-facts() → schemaVersion integer, monthsAhead integer
+-- schema-facts() → schemaVersion integer, monthsAhead integer, notifyFailing integer
 select (select max(version)::int from schema_migrations) as "schemaVersion", (select count(*)::int from (
          select inhrelid as id, relname as name,
                 to_date(substring(relname, '^audit_events_([0-9]{4}_[0-9]{2})$'), 'YYYY_MM') as month
            from pg_inherits join pg_class on pg_class.oid = inhrelid
-          where inhparent = 'audit_events'::regclass) as partitions where month > date_trunc('month', clock_timestamp() at time zone 'UTC')) as "monthsAhead";
+          where inhparent = 'audit_events'::regclass) as partitions where month > date_trunc('month', clock_timestamp() at time zone 'UTC')) as "monthsAhead",
+         (select count(*)::int from notify_cursors where failures > 0) as "notifyFailing";
 
 -- schema-version(integer) → version integer, oldest integer
 select coalesce(max(version), 0)::int as version,

@@ -242,6 +242,7 @@ export interface Sentences {
       readonly revoked_by_user: With<'client'>;
       readonly revoked_by_application: With<'client'>;
       readonly revoked_by_operator: With<'client'>;
+      readonly expired: With<'client'>;
       readonly signed_in: string;
       readonly signed_out: string;
       readonly session_ended: string;
@@ -483,6 +484,10 @@ export interface Sentences {
     readonly password_changed: {
       readonly subject: With<'which'>;
       readonly text: With<'time' | 'network' | 'link'>;
+    };
+    readonly ends_soon: {
+      readonly subject: With<'client' | 'day'>;
+      readonly text: With<'client'>;
     };
     readonly ended: {
       readonly subject: With<'client'>;

@@ -34,6 +34,7 @@ const HELP = {
   assent_pool_idle_connections: 'Idle connections in a pool.',
   assent_pool_waiting_statements: 'Statements that wait for a connection of a pool.',
   assent_audit_months_ahead: 'Future months for which the audit trail has partitions.',
+  assent_notify_failing: 'Addresses for webhooks that fail, or are paused.',
   assent_schema_version: 'Number of the last migration applied to the database.',
   assent_password_queue_length: 'Passwords that wait to be checked.',
 };

@@ -56,5 +56,6 @@ function describeSchema(metrics: MetricFactory, db: pg.Pool, watch: DatabaseWatc
     else gauge.set(facts[fact]);
   };
   metrics.gauge('assent_audit_months_ahead', [], show('monthsAhead'));
+  metrics.gauge('assent_notify_failing', [], show('notifyFailing'));
   metrics.gauge('assent_schema_version', [], show('schemaVersion'));
 }

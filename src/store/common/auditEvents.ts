@@ -6,7 +6,11 @@ import { send, write } from '../database/query.ts';
 export const SHOWN_TO_USER_BY_EVENT_KIND = {
   ...recordOf(['approved', 'approved_again', 'rejected'], true),
   ...recordOf(['exchanged'], false),
-  ...recordOf(['replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator'], true),
+  ...recordOf(['ends_soon'], false),
+  ...recordOf(
+    ['expired', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator'],
+    true,
+  ),
   ...recordOf(['signed_in', 'signed_out', 'session_ended', 'other_sessions_ended'], true),
   ...recordOf(['password_changed', 'payment_password_changed'], true),
   ...recordOf(['password_guessed', 'payment_password_guessed'], true),
