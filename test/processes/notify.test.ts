@@ -128,7 +128,7 @@ describe('an application', () => {
       await revoke(await tokenFor(client, user, { instance_name }));
     await revoke(await tokenFor(healthy, user));
     await expect.poll(() => reasonsAt(`${path}-healthy`), { timeout: 20_000 }).toEqual(['application']);
-    await expect.poll(log, { timeout: 20_000 }).toContain('a message was not delivered');
+    await expect.poll(log, { timeout: 20_000 }).toContain('a webhook was not delivered');
     const { events_behind } = await json<{ events_behind: object }>(`client show ${client.clientId}`);
     expect(events_behind).toMatchObject({ last_error: 'status 503', is_paused: false });
     isDown = false;

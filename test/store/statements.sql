@@ -200,7 +200,7 @@ select pg_snapshot_xmin(s)::text as oldest, pg_current_xact_id()::text as own,
        (select (extract(epoch from min(applied_at)) * 1000000)::bigint::text from schema_migrations) as installation
   from pg_current_snapshot() s;
 
--- audit-find-since-cursor(bigint, bigint, bigint, bigint, bigint, bigint, text, bigint) → id text, at timestamp with time zone, outcome text, operator text, userId uuid, login text, externalId text, clientId text, clientName text, resourceId text, instanceName text, grantId uuid, scope text, limits jsonb, address text, reference text, detail jsonb, transaction text
+-- audit-find-since-cursor(bigint, bigint, bigint, bigint, bigint, bigint, bigint) → id text, at timestamp with time zone, outcome text, operator text, userId uuid, login text, externalId text, clientId text, clientName text, resourceId text, instanceName text, grantId uuid, scope text, limits jsonb, address text, reference text, detail jsonb, transaction text
 select md5(concat_ws(' ', extract(epoch from a.at), a.kind, a.user_id, a.client_id, a.resource_id, a.grant_id, a.reference))
          as id,
        a.at, a.kind as outcome, a.operator, a.user_id as "userId", u.login, u.external_id as "externalId",
@@ -213,8 +213,7 @@ select * from (
    where at >= timestamptz 'epoch' + $2::bigint * interval '1 microsecond' - interval '5 minutes') numbered
  where (transaction >= $3::bigint or at > timestamptz 'epoch' + $4::bigint * interval '1 microsecond' and at <= timestamptz 'epoch' + $5::bigint * interval '1 microsecond')
    and transaction < $6::bigint
-   and ($7::text is null or client_id = $7 or kind = 'user_blocked')
- order by transaction fetch first ($8::bigint) rows with ties) a left join users u using (user_id) left join clients c using (client_id)
+ order by transaction fetch first ($7::bigint) rows with ties) a left join users u using (user_id) left join clients c using (client_id)
  order by a.transaction, a.at;
 
 -- audit-note-act(text, text, uuid, text, text, jsonb) → nothing
@@ -942,7 +941,7 @@ select endpoint, cursor, coalesce(delivered, '{}'), coalesce(failures, 0), case 
        as r (endpoint text, cursor text, delivered text[], failures int, "lastError" text, delay float8)
 on conflict (endpoint) do update
    set (cursor, delivered, failures, failing_since, last_error, next_try_at) = row (excluded.cursor, excluded.delivered, excluded.failures,
-       case when excluded.failures > 0 then coalesce(c.failing_since, excluded.failing_since) end, excluded.last_error, excluded.next_try_at);
+       case when excluded.failures > 1 then coalesce(c.failing_since, excluded.failing_since) else excluded.failing_since end, excluded.last_error, excluded.next_try_at);
 
 -- notify-endpoints-find() → clientId text, uri text, isInternal boolean
 select client_id as "clientId", events_uri as uri, events_internal as "isInternal" from clients where events_uri is not null;
