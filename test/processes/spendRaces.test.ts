@@ -15,6 +15,8 @@ import { type TestUser, useServer } from '../support/server.ts';
 
 /** Rounds of parallel payments, and races with each end: `RACES=1000` for a long run. */
 const RACES = Number(process.env.RACES || 10);
+/** A user may not decide too often. */
+const OF_ONE_USER = 10;
 const LONG = { timeout: 240_000 + RACES * 1_000 }; // against hanging only
 
 const database = await useDatabase();
@@ -31,13 +33,13 @@ const as = { db: database.pool, operator: 'tests', confirm: async () => undefine
 let turn = 0;
 /** A payment to any shop, at one of the servers in turn. @returns the verdict or the reason; `inactive` for a dead token */
 async function pay(token: string, amount = '1', key: string = randomUUID(), at = ''): Promise<string> {
-  turn += 1;
-  const baseUrl = at || servers[turn % 2]?.baseUrl;
+  const baseUrl = at || servers[turn++ % 2]?.baseUrl;
   const response = await fetch(`${baseUrl}/oauth/spend`, {
     method: 'POST',
     headers: { authorization: resource },
     body: new URLSearchParams({ token, key, amount, currency: 'RUB', source: 'wallet', shop: '337' }),
   });
+  if (response.status === 503) return pay(token, amount, key, at); // a busy machine: not done, by its contract
   expect(response.status).toBe(200);
   const { active, verdict, reason } = (await response.json()) as Record<string, string>;
   return active ? (reason ?? verdict ?? '') : 'inactive';
@@ -56,18 +58,20 @@ const reservedOf = async ({ userId }: TestUser) =>
   ).rows[0] as { sum: number; count: number; last: Date | null };
 
 it('parallel payments never exceed the limit, and fill it [spend-2]', LONG, async () => {
-  const user = await server.createUser({ paymentPassword: null });
-  for (let round = 1; round <= RACES; round += 1) {
-    const token = await authorize(user, `7,${round * 100}`);
+  let user = await server.createUser({ paymentPassword: null });
+  for (let round = 0; round < RACES; round += 1) {
+    if (round % OF_ONE_USER === 0) user = await server.createUser({ paymentPassword: null });
+    const most = 100 * (1 + (round % OF_ONE_USER));
+    const token = await authorize(user, `7,${most}`);
     const verdicts = await Promise.all(
       Array.from({ length: 50 }, (_, index) => pay(token, index % 2 ? '7.01' : '3.33')),
     );
     expect(new Set(verdicts)).toEqual(new Set(['reserved', 'over_budget']));
     const { sum } = await reservedOf(user);
-    expect(sum).toBeLessThanOrEqual(round * 100);
+    expect(sum).toBeLessThanOrEqual(most);
     // Nothing that was refused fits when it is repeated alone.
-    expect(await pay(token, String((round * 100 - sum + 0.01).toFixed(2)))).toBe('over_budget');
-    expect(sum).toBeGreaterThan(round * 100 - 7.01);
+    expect(await pay(token, String((most - sum + 0.01).toFixed(2)))).toBe('over_budget');
+    expect(sum).toBeGreaterThan(most - 7.01);
   }
 });
 
@@ -141,7 +145,7 @@ it.each(Object.entries(ENDS))(
     const newActors = () => actorsAt(server, {}, { paymentPassword: null });
     let actors = await newActors();
     for (let race = 0; race < RACES; race += 1) {
-      if (/blocked|deleted/.test(kind)) actors = await newActors(); // the earlier ones can't pay any more
+      if (race % OF_ONE_USER === 0 || /blocked|deleted/.test(kind)) actors = await newActors();
       const { user, client, agent } = actors;
       const token = await authorize(user, '7,1000000', client, agent);
       let ended = false;
