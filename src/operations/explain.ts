@@ -32,9 +32,8 @@ export const explainRefusal = operation({
   async run({ db }, { reference }) {
     const receipt = parseReceiptNumber(reference);
     for await (const [found = null] of receipt === null ? [] : findAuditEvents(db, receipt, 1)) {
-      const { grantId, ...approval } = ensureFound(found, 'receipt', reference);
-      const remedy = `\`assent grant show ${grantId}\` says what is left of it, \`assent grant revoke ${grantId}\` ends it.`;
-      return { grantId, ...approval, remedy };
+      const event = ensureFound(found, 'receipt', reference);
+      return { ...event, remedy: `See what is left of it: \`assent grant show ${event.grantId}\`.` };
     }
     const [refusal] = await findRefusals(db, { reference: reference.trim().toLowerCase(), clientId: null });
     if (refusal === undefined)

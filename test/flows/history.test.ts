@@ -81,8 +81,9 @@ describe('the history of a user', () => {
       ['user_created', null, null],
     ]);
     const shop = { clientId: client.clientId, clientName: 'Shop' };
-    const approved = { ...shop, confirmedBy: 'payment_password', rights: expect.any(Array) };
-    expect(events.slice(0, 2)).toMatchObject([{ ...shop, confirmedBy: null, rights: null }, approved]);
+    const receipt = expect.stringMatching(/^\d{4}-\d\d-\d\d-[0-9a-f]{10}$/);
+    const approved = { ...shop, confirmedBy: 'payment_password', receipt };
+    expect(events.slice(0, 2)).toMatchObject([{ ...shop, confirmedBy: null, receipt: null }, approved]);
     expect(JSON.stringify(events)).not.toContain('203.0.113.77');
   });
 

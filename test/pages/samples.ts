@@ -1,6 +1,6 @@
 import { parseLogo } from '../../src/config/operatorFiles.ts';
 import type { AuthorizedClient, LiveAuthorization } from '../../src/flows/account/authorizations.ts';
-import type { Approval, HistoryEvent, HistoryKind } from '../../src/flows/account/history.ts';
+import type { HistoryEvent, HistoryKind, PastApproval } from '../../src/flows/account/history.ts';
 import type { UserSession } from '../../src/flows/account/userSessions.ts';
 import type { Warning } from '../../src/flows/account/warnings.ts';
 import type { ConsentStep } from '../../src/flows/authorize/authorize.ts';
@@ -440,16 +440,15 @@ export function pageSamplesIn(language: Tag): Record<string, Page> {
     older: null,
   });
 
-  const approval = (scope: string, changes: Partial<Approval> = {}): Page<'approval'> => {
+  const approval = (scope: string, changes: Partial<PastApproval> = {}): Page<'approval'> => {
     const decided = eventOf('approved', { confirmedBy: 'payment_password', ...changes });
-    const all: Approval = {
+    const all: PastApproval = {
       ...decided,
       grantId: shop.grantId,
       scope,
       rights: parseScope(scope),
       end: null,
       live: undefined,
-      now: new Date('2026-11-22T09:00:00Z'),
       ...changes,
     };
     return { name: 'approval', ...owner, ...describeApproval(all, words) };
@@ -784,8 +783,7 @@ export function pageSamplesIn(language: Tag): Record<string, Page> {
       ...{ clientName: null, network: null, browser: null, system: null, confirmedBy: null },
       ...endedBy('revoked_by_operator', { clientName: null }),
     }),
-    'approval, its time is over': approval(ONE_TIME, { now: new Date('2030-01-01T00:00:00Z') }),
-    'approval, never fetched': approval(ONE_TIME),
+    'approval, its time is over': approval(ONE_TIME),
     'approval, hostile': approval(TWELVE, {
       ...{ clientName: HOSTILE, instanceName: HOSTILE },
       live: authorization(HOSTILE, TWELVE, { clientName: HOSTILE }),

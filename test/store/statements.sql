@@ -647,8 +647,9 @@ select a.kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text as micro
        c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address, a.detail ->> 'confirmed_by' as "confirmedBy",
        a.detail ->> 'browser' as browser, a.detail ->> 'system' as system,
        case when a.kind in ('approved', 'approved_again') then to_char(a.at at time zone 'UTC', 'YYYY-MM-DD-') || a.reference end as receipt, a.grant_id as "grantId"
-  from (select * from audit_events, approval where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set') and at >= its_time and grant_id = its_grant and kind <> 'rejected'
-    order by at limit 2) a
+  from (select later.* from approval cross join lateral (
+     select * from audit_events where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set') and at >= its_time order by at limit 10000) later
+    where grant_id = its_grant and kind <> 'rejected' order by at limit 2) a
   left join clients c using (client_id)
  order by a.at desc;
 

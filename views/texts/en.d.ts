@@ -158,8 +158,7 @@ export interface Sentences {
     readonly connected: string;
     readonly ended: With<'time' | 'text'>;
     readonly next: string;
-    readonly over: With<'day'>;
-    readonly neverFetched: string;
+    readonly over: string;
     readonly support: string;
     readonly notYou: string;
   };

@@ -46,13 +46,13 @@ export function toHistoryEvents<Row extends HistoryRow>(rows: readonly Row[]) {
   });
 }
 
-export type Approval = NonNullable<Awaited<ReturnType<typeof findApproval>>>;
+export type PastApproval = NonNullable<Awaited<ReturnType<typeof findPastApproval>>>;
 
 /**
  * The user's approval with this number, as it was decided. `end`: the event that ended or replaced it; `live`: without one, its
  * authorization. @returns null also for another user's, and for one that the trail no longer has
  */
-export async function findApproval(context: Context, session: Session, number: string) {
+export async function findPastApproval(context: Context, session: Session, number: string) {
   const named = parseReceiptNumber(number);
   const { userId } = session.user;
   const rows = named === null ? [] : await findApprovalAndEnd(context.db, { userId, ...named });
@@ -63,6 +63,5 @@ export async function findApproval(context: Context, session: Session, number: s
     rights: parseScope(approval.scope, context.currency),
     end,
     live: end === null ? await findAuthorization(context, session, approval.grantId) : undefined,
-    now: session.now,
   };
 }

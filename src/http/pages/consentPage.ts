@@ -62,14 +62,14 @@ export async function showConsent(reply: FastifyReply, step: ConsentStep): Promi
   });
 }
 
-/** After Allow and Back: to the application by its code, while that can be exchanged, or else to its reviewed website. */
+/** After Allow and Back: to the application by its code, while that lives, or else to its reviewed website. */
 async function findWayOn(reply: FastifyReply, authorizationRequest: AuthorizationRequest) {
   const { outcome, typed: [decision = ''] = [] } = lastOutcome(reply, authorizationRequest) ?? {};
   if (outcome !== 'allowed' && outcome !== 'spent') return null;
   const { client } = authorizationRequest;
   const session = await sessionOf(reply.request);
-  const pending = session && { authorizationRequest, session };
-  const receipt = pending && (await findReceipt(reply.server.context, pending, decision));
+  const { context } = reply.server;
+  const receipt = session && (await findReceipt(context, { authorizationRequest, session }, decision));
   if (receipt?.location) return decisionPath('/oauth/return', authorizationRequest, decision);
   return client.reviewed ? client.site : null;
 }

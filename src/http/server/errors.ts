@@ -84,8 +84,8 @@ const PAGES_BEFORE =
   /^\/(account|sign-(in|out)|consent|confirm|receipt|return|language|brand|logo|style|form)\b/;
 
 /**
- * 405 with `Allow` or 404 for requests without a route, before reading the body; for an earlier address the present one. A route
- * answers the same 404 by `callNotFound`. Call it before adding the routes.
+ * 405 with `Allow` or 404 for requests without a route, before reading the body; for an earlier address the present one. Routes
+ * answer the same 404 by `callNotFound`. Call it before adding them.
  */
 export function answerUnknownRoutes(app: FastifyInstance): void {
   const routeTable: RouteTable = [];

@@ -60,6 +60,9 @@ export const findHistory = findAll<
 select * from audit_events where ${OF_HISTORY} and at <= coalesce(${CURSOR_TIME}, 'infinity') order by at desc, ctid
 offset (select count(*) from (select from audit_events where ${OF_HISTORY} and at = ${CURSOR_TIME} limit @skip) passed) limit @most`)}`;
 
+/** More than a user has in years: a search for what ended an approval. */
+const MAX_EVENTS_SINCE = 10_000;
+
 // Reject ends nothing.
 /** A user's approval by the reference of its request, and before it, if there is one, the event that ended or replaced it. */
 export const findApprovalAndEnd = findAll<
@@ -70,8 +73,9 @@ with approval as (
   select grant_id as its_grant, at as its_time from audit_events
    where ${OF_HISTORY} and at >= @since and at < @until and kind in ${APPROVALS} and reference = @reference)
 ${select(
-  `select * from audit_events, approval where ${OF_HISTORY} and at >= its_time and grant_id = its_grant and kind <> 'rejected'
-    order by at limit 2`,
+  `select later.* from approval cross join lateral (
+     select * from audit_events where ${OF_HISTORY} and at >= its_time order by at limit ${MAX_EVENTS_SINCE}) later
+    where grant_id = its_grant and kind <> 'rejected' order by at limit 2`,
   ', a.grant_id as "grantId"',
 )}`;
 

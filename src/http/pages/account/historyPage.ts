@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
-  type Approval,
-  findApproval,
   findHistoryPage,
+  findPastApproval,
   type HistoryEvent,
+  type PastApproval,
 } from '../../../flows/account/history.ts';
 import { isSuspicious } from '../../../flows/account/warnings.ts';
 import { signInStep } from '../../../flows/signIn/signIn.ts';
@@ -80,7 +80,7 @@ export async function showApproval(
   const { context } = request.server;
   const session = await sessionOf(request);
   if (session === null) return showSignIn(reply, signInStep(context, null, readCookie(request, 'preLogin')));
-  const approval = await findApproval(context, session, request.params.number);
+  const approval = await findPastApproval(context, session, request.params.number);
   if (approval === null) {
     reply.callNotFound();
     return reply;
@@ -89,15 +89,12 @@ export async function showApproval(
   return showPage(reply, APPROVAL_PAGE, { ...accountPageHead(session, reply), ...described });
 }
 
-export function describeApproval(approval: Approval, locale: PageLocale) {
-  const { at, clientName, confirmedBy, end, live, now } = approval;
+export function describeApproval(approval: PastApproval, locale: PageLocale) {
+  const { at, clientName, confirmedBy, end, live } = approval;
   const { history, receipt, formats } = locale.texts;
   const client = { name: clientName ?? history.deletedClient };
   const lifetime = tokenLifetimeFrom(at);
   const granted = describeGranted(approval.rights, { ...approval, client }, lifetime, locale);
-  const lastDay = formats.day(lifetime.expiresAt, locale.timeZone);
-  // A token begins when its code is exchanged: within its lifetime, only a code can be over.
-  const over = now < lifetime.expiresAt ? receipt.neverFetched : receipt.over({ day: lastDay });
   const next = end && { ...describeEvent(end, locale), time: formats.time(end.at, locale.timeZone) };
   return {
     ...granted,
@@ -105,9 +102,9 @@ export function describeApproval(approval: Approval, locale: PageLocale) {
     number: approval.receipt,
     allowedOn: formats.time(at, locale.timeZone),
     confirmed: receipt.confirmedBy[confirmedBy ?? 'nothing'],
-    validUntil: granted.money === null ? lastDay : null,
-    next,
-    over: next === null ? over : receipt.ended(next),
+    validUntil: granted.money === null ? formats.day(lifetime.expiresAt, locale.timeZone) : null,
+    next: next?.receipt ?? null,
+    over: next === null ? receipt.over : receipt.ended(next),
     connection: live === undefined ? null : describeConnection(live, false, locale),
   };
 }

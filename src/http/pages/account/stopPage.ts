@@ -9,7 +9,7 @@ import { type AccountPageHead, accountPageHead, type Banner, redirectToSignIn } 
 
 interface Fields extends AccountPageHead, Pick<Banner, 'undone'> {
   readonly formToken: string;
-  /** Behind “No, secure my account”: it also offers to sign out every other browser, and to change the password. */
+  /** To sign out every other browser and to change the password. */
   readonly offersLess: boolean;
   /** Null if the user is signed in only here. */
   readonly endOthersToken: string | null;
