@@ -112,6 +112,19 @@ describe('the receipt of an approval', () => {
     expect(after.box).toContain('see your account number');
   });
 
+  it('counts its time from the approval, and leaves out what an old trail does not have', async () => {
+    // Nobody can change the trail: this was written then.
+    await pool.query(
+      `insert into audit_events (at, kind, grant_id, user_id, client_id, scope, reference)
+       values ('2025-03-01 23:30:00Z', 'approved', gen_random_uuid(), $1, $2, $3, 'abcdef0123')`,
+      [user.userId, client.clientId, SHOPS],
+    );
+    const { box, facts } = await read('/oauth/account/history/2025-03-01-abcdef0123');
+    expect(box).toContain('up to RUB 5,000 in any 7 days, until 1 March 2028');
+    expect(Object.keys(facts)).toEqual(['Number', 'Allowed on', 'Confirmed', 'Now']);
+    expect(facts['Allowed on']).toBe('1 March 2025 at 23:30 UTC');
+  });
+
   it('is not found for another user, with another day, and by any other text', async () => {
     await obtainToken(agent, client, user, { scope: SHOPS });
     const { address } = await newest();
