@@ -4,6 +4,7 @@
 //
 //   STATE_FILE=/var/lib/notify-users/state DATABASE_URL=postgres://assent_notifier@… node notifyUsers.mjs npx assent
 //
+// With BASE_URL, as of the servers, a message of an approval has the link to its receipt.
 // The messages are the group `messages` of the pages' texts, in LANGUAGE (en, ru, or of your folder TEXTS). Assent stores no
 // language of a user: where you know it, choose by that.
 //
@@ -18,7 +19,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-const { LANGUAGE = 'en', TEXTS } = process.env;
+const { BASE_URL, LANGUAGE = 'en', TEXTS } = process.env;
 const STATE_FILE = process.env.STATE_FILE ?? 'notify-users.state';
 const PAUSE_MS = Number(process.env.PAUSE_MS ?? 5_000);
 const [COMMAND = 'npx', ...ARGUMENTS] = process.argv.length > 2 ? process.argv.slice(2) : ['npx', 'assent'];
@@ -32,19 +33,23 @@ const messagesIn = async (file) => JSON.parse(await readFile(file, 'utf8')).mess
 const MESSAGES = Object.assign({}, ...(await Promise.all([builtIn('en'), ...ofLanguage].map(messagesIn))));
 
 /** The message for the user of an event; null for none. */
-function messageOf({ outcome, client_name, limits, detail }) {
+function messageOf({ outcome, at, reference, client_name, limits, detail }) {
   const text = MESSAGES[outcome];
   if (typeof text !== 'string' || (outcome === 'signed_in' && detail?.known_device)) return null;
-  const { spends, confirmed, unknown } = MESSAGES;
+  const { spends, confirmed, unknown, receipt } = MESSAGES;
+  const number = `${at.slice(0, 10)}-${reference}`;
   const values = {
     client: client_name,
     browser: detail?.browser ?? unknown.browser,
     system: detail?.system ?? unknown.system,
+    number,
+    link: `${BASE_URL}/oauth/account/history/${number}`,
   };
-  const message = text.replaceAll(/\{(\w+)\}/g, (_, name) => values[name]);
-  return limits?.length
-    ? [message, spends, confirmed[detail?.confirmed_by]].filter(Boolean).join(' ')
-    : message;
+  const sentences = [text];
+  if (limits?.length) sentences.push(spends, confirmed[detail?.confirmed_by]);
+  if (BASE_URL && /^approved/.test(outcome)) sentences.push(receipt);
+  const message = sentences.filter(Boolean).join(' ');
+  return message.replaceAll(/\{(\w+)\}/g, (_, name) => values[name]);
 }
 
 /**

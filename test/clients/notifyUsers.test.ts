@@ -4,6 +4,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, it, onTestFinished } from 'vitest';
+import { receiptsIn } from '../support/account.ts';
 import { decide, reachConsent, requestOf, signIn } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { newSecret } from '../support/ledger.ts';
@@ -59,7 +60,7 @@ const UNKNOWN =
 
 it('examples/notifyUsers.mjs notifies users once of each event on their accounts', async () => {
   const user = await server.createUser();
-  start();
+  start(undefined, { BASE_URL: server.baseUrl });
   await expect.poll(() => existsSync(STATE_FILE)).toBe(true);
   const agent = new Agent(server.baseUrl);
   const spending = requestOf(client, { scope: 'payment-shop.limit(7,1500)' });
@@ -69,9 +70,11 @@ it('examples/notifyUsers.mjs notifies users once of each event on their accounts
     password: user.password,
     new_password: newPassword,
   });
+  const [receipt = ''] = await receiptsIn(agent);
+  const number = receipt.split('/').at(-1);
   const told = [
     UNKNOWN,
-    'You gave Corner Shop access to your account. It may spend money from your account. Your payment password confirmed that.',
+    `You gave Corner Shop access to your account. It may spend money from your account. Your payment password confirmed that. Receipt ${number}: ${server.baseUrl}${receipt}`,
     'Your password was changed.',
   ];
   await expect.poll(() => messages(user.login)).toEqual(told);
