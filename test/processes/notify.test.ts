@@ -250,7 +250,7 @@ describe('the wallet', () => {
     const texts = messages().map(({ subject, text, link }) =>
       `${subject}: ${text}`
         .replaceAll(link, '{link}')
-        .replaceAll(/[0-9a-f]{10}/g, '{number}')
+        .replaceAll(/2026-\d\d-\d\d-[0-9a-f]{10}/g, '{number}')
         .replaceAll(day, '{time}'),
     );
     expect(texts).toMatchInlineSnapshot(`
@@ -264,6 +264,8 @@ describe('the wallet', () => {
         "Мы задали вам новый пароль: Вы об этом просили? Тогда войдите с ним и придумайте свой: {link} Если нет, позвоните нам.",
       ]
     `);
+    const { link } = messages().find(({ kind }) => kind === 'allowed') ?? {};
+    expect((await browser.get(link.replace(server.baseUrl, ''))).text).toContain('Green Mountain');
     expect(messages()[0]).toMatchObject({ login: anna.login, external_id: null, language: 'en' });
   });
 });
