@@ -20,7 +20,7 @@ const REST: Readonly<Record<string, string>> = {
   'test/admin/turns.test.ts': 'waits for a real deadline',
   'test/attacks/texts.test.ts': 'each text in every field of every endpoint',
   'test/browser/{forms,playground}.test.ts': 'a browser; authorize.test.ts has the whole journey',
-  'test/clients/{generated,guide,notifyUsers}.test.ts': 'interpreters and libraries of others',
+  'test/clients/{events,generated,guide,notifyUsers}.test.ts': 'interpreters and libraries of others',
   'test/clients/keycloak.test.ts': 'a Keycloak that takes minutes to start, where KEYCLOAK names its folder',
   'test/cli/importUpdate.test.ts': 'what an operator does later',
   'test/deploy/{completion,prometheus,proxies,proxyLimits,sharedHost,tracing}.test.ts': 'programs of others',

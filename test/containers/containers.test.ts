@@ -73,7 +73,12 @@ describe.runIf(started instanceof Engine)('in containers', () => {
       const port = await freePort();
       baseUrl = `http://localhost:${port}`;
       const variables = { PORT: String(port), BASE_URL: baseUrl, REVISION: 'first', TRUST_PROXY: '1' };
-      service = new Service(engine, checkout, builtHere('migrate', 'assent', 'maintain'), variables);
+      service = new Service(
+        engine,
+        checkout,
+        builtHere('migrate', 'assent', 'notify', 'maintain'),
+        variables,
+      );
     });
 
     afterAll(() => service?.run('docker compose down --volumes --timeout 1'));
@@ -135,7 +140,7 @@ describe.runIf(started instanceof Engine)('in containers', () => {
       await stream.answered(20);
       await stream.stop();
       expect(stream.failures).toEqual({});
-      await service.run(block('--wait assent maintain'));
+      await service.run(block('--wait assent notify maintain'));
       await isReady();
       expect((await service.inspect('assent')).Config.Labels[REVISION]).toBe('second');
     });
@@ -155,7 +160,7 @@ describe.runIf(started instanceof Engine)('in containers', () => {
       await service.run(block('pg_restore'));
       const revoke = block('grant revoke').replace(/\S+\n$/, `${new Date().toISOString()} --yes`);
       await service.run(revoke.replace(' run ', ' run -T '));
-      await service.run(block('--wait assent maintain'));
+      await service.run(block('--wait assent notify maintain'));
       expect(await assent('user list')).toMatchObject([{ login: 'anna', name: 'Anne' }]);
       expect(await assent('grant list --login anna')).toMatchObject([{ state: 'revoked' }]);
     });
@@ -232,7 +237,7 @@ describe.runIf(started instanceof Engine)('in containers', () => {
       fs.writeFileSync(path.join(folder, '.env'), [...settings, ...passwords, ''].join('\n'));
       const ports = `["127.0.0.1:${plainPort}:80", "127.0.0.1:${port}:443"]`;
       const proxy = `  proxy: { ports: !override ${ports} }\n`;
-      service = new Service(engine, folder, builtHere('migrate', 'one', 'two', 'maintain') + proxy);
+      service = new Service(engine, folder, builtHere('migrate', 'one', 'two', 'notify', 'maintain') + proxy);
       await service.run('docker compose build && docker compose up --detach --wait');
       stream = startStream(baseUrl);
       await stream.answered(20);
@@ -249,7 +254,7 @@ describe.runIf(started instanceof Engine)('in containers', () => {
     });
 
     it('run in read-only containers without privileges, and are healthy when ready', async () => {
-      for (const name of ['one', 'two', 'maintain', 'migrate']) {
+      for (const name of ['one', 'two', 'notify', 'maintain', 'migrate']) {
         const { Config, HostConfig } = await service.inspect(name);
         expect(HostConfig).toMatchObject({ ReadonlyRootfs: true, CapDrop: ['ALL'], Init: true });
         expect(HostConfig.LogConfig.Config).toEqual(LOG_BOUNDS);

@@ -33,9 +33,11 @@ const manifestsIn = (part: string) =>
 describe('the manifests for Kubernetes', () => {
   const files = namesIn('');
   const manifests = manifestsIn('');
-  const find = (kind: string) => manifests.find((one) => one.kind === kind);
+  const find = (kind: string, name?: string) =>
+    manifests.find((one) => one.kind === kind && (name ?? one.metadata.name) === one.metadata.name);
+  const notifier = find('Deployment', 'assent-notify');
   const maintain = find('CronJob').spec.jobTemplate;
-  const pods = [find('Deployment'), find('Job'), maintain].map(({ spec }) => spec.template.spec);
+  const pods = [find('Deployment'), notifier, find('Job'), maintain].map(({ spec }) => spec.template.spec);
   const containers = pods.flatMap((pod) => pod.containers);
   const configuration = variablesIn(read('kubernetes/configuration.env'));
 
@@ -61,6 +63,24 @@ describe('the manifests for Kubernetes', () => {
     for (const { securityContext } of pods) expect(securityContext).toMatchObject(ofPod);
     for (const { securityContext } of containers)
       expect(securityContext).toEqual({ ...denied, readOnlyRootFilesystem: true });
+  });
+
+  it('notify in one pod, with the servers’ settings and secrets', () => {
+    const [servers, notify] = containers;
+    expect(notifier.spec.replicas).toBe(1);
+    expect(notify.command).toEqual(['assent', 'notify']);
+    for (const part of ['envFrom', 'env', 'volumeMounts']) expect(notify[part]).toEqual(servers[part]);
+    expect(pods[1].volumes).toEqual(pods[0].volumes);
+  });
+
+  it('let only the pod that notifies reach the Internet, and nothing reach it', () => {
+    const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy');
+    const isPublic = (one: object) => JSON.stringify(one).includes('0.0.0.0/0');
+    const [policy, ...others] = policies.filter(({ spec }) => spec.egress.some(isPublic));
+    expect(others).toEqual([]);
+    expect(policy.metadata.name).toBe('assent-notify');
+    expect(policy.spec.podSelector.matchLabels).toEqual(notifier.spec.template.metadata.labels);
+    expect(policy.spec.ingress).toEqual([]);
   });
 
   const routes = manifests.filter(({ kind }) => kind === 'HTTPRoute');
@@ -204,6 +224,14 @@ describe.each([
     for (const value of set) expect(value).toMatch(/^\$\{ADMIN_PORT:-\}$/);
   });
 
+  it('notifies in one container with the server’s settings, which are not servers to check', () => {
+    const server = services.assent ?? services.one;
+    const { notify } = services;
+    expect([notify.command, notify.healthcheck]).toEqual([['assent', 'notify'], { disable: true }]);
+    expect(notify.environment).toEqual(server.environment);
+    expect(Number.parseInt(notify.stop_grace_period, 10)).toBeGreaterThan(endSeconds({}));
+  });
+
   it('maintains the database as its owner each day, in a separate container, and drops nothing', () => {
     const { maintain, migrate } = services;
     expect([maintain.environment, maintain.networks]).toEqual([migrate.environment, migrate.networks]);
@@ -219,7 +247,7 @@ describe('the compose file for two replicas', () => {
   const replicas = [services.one, services.two];
 
   it('sets only variables that Assent reads, and no password in a URL', () => {
-    for (const { environment } of [...replicas, services.migrate]) {
+    for (const { environment } of [...replicas, services.notify, services.migrate]) {
       expect(Object.keys(environment).filter((name) => !isKnown(name))).toEqual([]);
       expect(new URL(environment.DATABASE_URL).password).toBe('');
     }
@@ -259,6 +287,17 @@ describe('the units for systemd', () => {
     expect(unit).toMatch(/^Restart=always$/m);
     const files = [...unit.matchAll(/^EnvironmentFile=(.+)$/gm)].map(([, file]) => file);
     expect(files).toEqual(['/etc/assent/environment', '-/etc/assent/environment.%i']);
+  });
+
+  it('notify with the replicas’ settings and secrets, and always restart that', () => {
+    const [unit, replica] = ['assent-notify.service', 'assent@.service'].map((file) =>
+      read(`systemd/${file}`),
+    );
+    const shared = /^(?:EnvironmentFile=\/\S+environment|LoadCredential=.+|Environment=PG.+|Restart=.+)$/gm;
+    expect(unit?.match(shared)).toEqual(replica?.match(shared));
+    expect(unit?.match(shared)).toHaveLength(5);
+    expect(unit).toMatch(/^StartLimitIntervalSec=0$/m);
+    expect(read('systemd/assent-roll-out')).toMatch(/^systemctl try-restart assent-notify$/m);
   });
 
   it('read the name of the servers’ role from a file, which upgrades keep', () => {
