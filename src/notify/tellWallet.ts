@@ -4,6 +4,7 @@ import { stripLanguageMarks } from '../languages/foreign.ts';
 import { isolated } from '../languages/formats.ts';
 import { type Languages, type Texts, withValues } from '../languages/languages.ts';
 import { describeRights, type RightTexts } from '../languages/rights.ts';
+import { formatReceiptNumber } from '../rules/account/receiptNumber.ts';
 import { tokenLifetimeFrom } from '../rules/common/lifetimes.ts';
 import { truncateNetwork } from '../rules/common/network.ts';
 import { hasSpendingRight, parseScope } from '../rules/scope/scope.ts';
@@ -56,7 +57,9 @@ export async function tellWallet(
   const { formats, messages } = texts;
   // `maintain` writes later that a token's time is over.
   const ended = typeof detail.ends_at === 'string' ? new Date(detail.ends_at) : at;
-  const link = settings.baseUrl + pathOf(kind, event);
+  const isApproval = kind === 'allowed' || kind === 'replaced';
+  const number = isApproval && event.reference !== null ? formatReceiptNumber(at, event.reference) : '';
+  const link = [`${settings.baseUrl}/oauth/account/history`, number].filter(Boolean).join('/');
   const values = {
     client: event.clientName ?? texts.history.deletedClient,
     time: formats.time(ended, settings.timeZone),
@@ -67,7 +70,7 @@ export async function tellWallet(
     which: outcome.startsWith('payment') ? 'payment' : 'sign_in',
     confirmed: textOr(detail.confirmed_by) ?? 'none',
     by: outcome,
-    number: event.reference ?? '',
+    number,
     link,
     ...describeAccess(event, settings, { ...settings, language, texts }),
     ...(kind === 'ends_soon' && { day: formats.day(ended, settings.timeZone) }),
@@ -106,12 +109,4 @@ function describeAccess(
       ? request.cost.total({ amount: formats.amount(mostWithin(rights, daysLeft, lifetime)) })
       : '',
   };
-}
-
-/** The page of an event: the receipt of an approval, else the history. */
-function pathOf(kind: Kind, { reference }: AuditEvent): string {
-  const history = '/oauth/account/history';
-  return (kind === 'allowed' || kind === 'replaced') && reference !== null
-    ? `${history}/${reference}`
-    : history;
 }

@@ -31,7 +31,7 @@ export function runAudited<Result extends boolean | number | null>(
 }
 
 const TEXT = z.string().nullable();
-const EVENT = z.object({
+export const EVENT = z.object({
   id: z.string(),
   at: z.date(),
   outcome: z.string().describe('may be a kind that only a newer build knows'),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseReceiptNumber } from '../rules/account/receiptNumber.ts';
 import { OperatorError } from '../rules/common/error.ts';
 import { REFUSALS_KEPT_DAYS } from '../rules/common/lifetimes.ts';
 import { recordOf } from '../rules/common/recordOf.ts';
@@ -6,24 +7,34 @@ import { remedyFor } from '../rules/common/refusals.ts';
 import { findClient } from '../store/common/clients.ts';
 import { findGrantOfToken } from '../store/common/grants.ts';
 import { findRefusals, MAX_FOUND_REFUSALS } from '../store/common/refusals.ts';
+import { findAuditEvents } from '../store/operate/auditTrail.ts';
 import { locateToken } from '../store/token/introspection.ts';
+import { EVENT } from './audit.ts';
 import { ID, text } from './fields.ts';
 import { describeGrant, GRANT_VIEW } from './grants.ts';
 import { ensureFound, listOperation, operation } from './operation.ts';
 
+const REFUSAL = z.object({
+  at: z.date(),
+  ...recordOf(['reference', 'method', 'path'], z.string()),
+  status: z.int(),
+  ...recordOf(['error', 'rule'], z.string()),
+  ...recordOf(['ruleId', 'clientId', 'clientName'], z.string().nullable()),
+  remedy: z.string(),
+});
+
 export const explainRefusal = operation({
-  summary: 'explain the reference on an error page: the broken rule and the remedy',
+  summary:
+    'explain the reference on an error page: the broken rule and the remedy; or the number on a receipt: what was allowed',
   input: z.strictObject({ reference: text('reference') }),
-  output: z.object({
-    at: z.date(),
-    ...recordOf(['reference', 'method', 'path'], z.string()),
-    status: z.int(),
-    ...recordOf(['error', 'rule'], z.string()),
-    ...recordOf(['ruleId', 'clientId', 'clientName'], z.string().nullable()),
-    remedy: z.string(),
-  }),
+  output: z.union([REFUSAL, EVENT.omit({ id: true, limits: true }).extend({ remedy: z.string() })]),
   effect: 'reads',
   async run({ db }, { reference }) {
+    const receipt = parseReceiptNumber(reference);
+    for await (const [found = null] of receipt === null ? [] : findAuditEvents(db, receipt, 1)) {
+      const event = ensureFound(found, 'receipt', reference);
+      return { ...event, remedy: `See what is left of it: \`assent grant show ${event.grantId}\`.` };
+    }
     const [refusal] = await findRefusals(db, { reference: reference.trim().toLowerCase(), clientId: null });
     if (refusal === undefined)
       throw new OperatorError(
@@ -37,7 +48,7 @@ export const explainRefusal = operation({
 export const refusals = listOperation({
   summary: `list an application’s last ${MAX_FOUND_REFUSALS} refusals with their remedies, newest first`,
   input: z.strictObject({ clientId: ID }),
-  output: explainRefusal.output.omit({ method: true, clientId: true, clientName: true }),
+  output: REFUSAL.omit({ method: true, clientId: true, clientName: true }),
   async run({ db }, { clientId }) {
     ensureFound(await findClient(db, clientId), 'client', clientId);
     const kept = await findRefusals(db, { reference: null, clientId });

@@ -129,7 +129,7 @@ const page = readFile('docs/integrate/events.md');
 
 /** The code in the last cell of the language's row, without what it says of types. */
 function callsIn(language: string): string {
-  const [, cell = ''] = new RegExp(`^\\| ${language}.*\\| (.+) \\|$`, 'm').exec(page) ?? [];
+  const [, cell = ''] = new RegExp(`^\\| ${language}\\b.*\\| (.+) \\|$`, 'm').exec(page) ?? [];
   return [...cell.matchAll(/`([^`]+\))`/g)].map(([, call]) => call).join('\n');
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findHistoryPage, type HistoryEvent } from '../../src/flows/account/history.ts';
+import { findHistoryPage, findPastApproval, type HistoryEvent } from '../../src/flows/account/history.ts';
 import { findWarnings } from '../../src/flows/account/warnings.ts';
 import type { Context } from '../../src/flows/common/context.ts';
 import type { Session } from '../../src/flows/signIn/session.ts';
@@ -81,8 +81,9 @@ describe('the history of a user', () => {
       ['user_created', null, null],
     ]);
     const shop = { clientId: client.clientId, clientName: 'Shop' };
-    const approved = { ...shop, confirmedBy: 'payment_password', rights: expect.any(Array) };
-    expect(events.slice(0, 2)).toMatchObject([{ ...shop, confirmedBy: null, rights: null }, approved]);
+    const receipt = expect.stringMatching(/^\d{4}-\d\d-\d\d-[0-9a-f]{10}$/);
+    const approved = { ...shop, confirmedBy: 'payment_password', receipt };
+    expect(events.slice(0, 2)).toMatchObject([{ ...shop, confirmedBy: null, receipt: null }, approved]);
     expect(JSON.stringify(events)).not.toContain('203.0.113.77');
   });
 
@@ -151,7 +152,7 @@ async function pagesRead(name: string, ask: (context: Context) => Promise<unknow
   return read;
 }
 
-it('a page of history or warnings reads a bounded number of database pages, however large the audit trail is', async () => {
+it('a page of history, a receipt or warnings reads a bounded number of database pages, however large the audit trail is', async () => {
   const { user, session } = await signedIn();
   // Half of them exchanges, one in 40 of this user; as the superuser, whose statements may take longer.
   await plant(
@@ -169,6 +170,20 @@ it('a page of history or warnings reads a bounded number of database pages, howe
     const read = await pagesRead('history-find', (context) => findHistoryPage(context, session, from));
     expect(read).toBeLessThan(300); // each month costs a look at its index
   }
+  const readOfReceipt = async (days: number, typed = 'aaaaaaaaaa') => {
+    const { rows } = await pool.query(
+      `insert into audit_events (at, kind, user_id, grant_id, scope, reference)
+       select now() - make_interval(days => $2), 'approved', $1, gen_random_uuid(), 'account-info', 'aaaaaaaaaa'
+       returning to_char(at at time zone 'UTC', 'YYYY-MM-DD-') as day`,
+      [user.userId, days],
+    );
+    const find = (context: Context) => findPastApproval(context, session, rows[0].day + typed);
+    return pagesRead('history-find-approval', find);
+  };
+  // What is not there costs its day, what is there also the events since then.
+  for (const days of [0, 500]) expect(await readOfReceipt(days, 'bbbbbbbbbb')).toBeLessThan(50);
+  expect(await readOfReceipt(1)).toBeLessThan(50);
+  expect(await readOfReceipt(500)).toBeLessThan(1000);
   const readOfWarnings = () =>
     pagesRead('history-find-warnings', (context) => findWarnings(context, session, null));
   await pool.query(

@@ -1,6 +1,6 @@
 import fastify from 'fastify';
 import { ACCOUNT_PAGE } from '../../src/http/pages/account/accountPage.ts';
-import { HISTORY_PAGE } from '../../src/http/pages/account/historyPage.ts';
+import { APPROVAL_PAGE, HISTORY_PAGE } from '../../src/http/pages/account/historyPage.ts';
 import { PASSWORD_PAGE } from '../../src/http/pages/account/passwordPage.ts';
 import { SECURITY_PAGE } from '../../src/http/pages/account/securityPage.ts';
 import { STOP_PAGE } from '../../src/http/pages/account/stopPage.ts';
@@ -27,6 +27,7 @@ const PAGES = {
   notice: NOTICE_PAGE,
   account: ACCOUNT_PAGE,
   history: HISTORY_PAGE,
+  approval: APPROVAL_PAGE,
   security: SECURITY_PAGE,
   stop: STOP_PAGE,
   password: PASSWORD_PAGE,

@@ -1,6 +1,6 @@
 import { parseLogo } from '../../src/config/operatorFiles.ts';
 import type { AuthorizedClient, LiveAuthorization } from '../../src/flows/account/authorizations.ts';
-import type { HistoryEvent, HistoryKind } from '../../src/flows/account/history.ts';
+import type { HistoryEvent, HistoryKind, PastApproval } from '../../src/flows/account/history.ts';
 import type { UserSession } from '../../src/flows/account/userSessions.ts';
 import type { Warning } from '../../src/flows/account/warnings.ts';
 import type { ConsentStep } from '../../src/flows/authorize/authorize.ts';
@@ -9,7 +9,7 @@ import { type PageLocale, passwordLinks } from '../../src/http/describe/describe
 import { describeClient, describeGranted } from '../../src/http/describe/describeGranted.ts';
 import { describeWarnings } from '../../src/http/describe/describeWarnings.ts';
 import { describeApplication } from '../../src/http/pages/account/accountPage.ts';
-import { describeEvent } from '../../src/http/pages/account/historyPage.ts';
+import { describeApproval, describeEvent } from '../../src/http/pages/account/historyPage.ts';
 import { describeSessions } from '../../src/http/pages/account/securityPage.ts';
 import { describeRequest, type typedLimits } from '../../src/http/pages/consentPage.ts';
 import { BUILT_IN_CATALOGUE, type Catalogue } from '../../src/languages/catalogue.ts';
@@ -132,6 +132,7 @@ interface Asked {
   /** The scopes of the other connections; null for too many. */
   readonly others?: readonly string[] | null;
   readonly undone?: string;
+  readonly onward?: string;
 }
 
 const HOSTILE_ASKED: Asked = {
@@ -229,10 +230,11 @@ function eventOf(kind: HistoryKind, changes: Partial<HistoryEvent>): HistoryEven
     clientId: CLIENT.clientId,
     clientName: 'Demo Shop',
     instanceName: null,
-    rights: null,
+    scope: null,
     network: '203.0.113.0/24',
-    browser: 'Firefox',
-    system: 'Linux',
+    browser: /^(approved|signed_in)/.test(kind) ? 'Firefox' : null,
+    system: /^(approved|signed_in)/.test(kind) ? 'Linux' : null,
+    receipt: kind.startsWith('approved') ? '2026-11-21-7f3a91c245' : null,
     confirmedBy: null,
     ...changes,
   };
@@ -285,6 +287,7 @@ export function pageSamplesIn(language: Tag): Record<string, Page> {
     name: 'consent',
     ...describeRequest(access(asked), typed, { ...words, ...settings }),
     undone: asked.undone ?? null,
+    onward: asked.onward ?? null,
     decisionToken: 'decision.token',
     error: typed && texts.consent.limits.undone,
   });
@@ -439,7 +442,32 @@ export function pageSamplesIn(language: Tag): Record<string, Page> {
     older: null,
   });
 
-  const stop = like<Page<'stop'>>({ name: 'stop', ...owner, formToken: 'stop.token', undone: null });
+  const approval = (scope: string, changes: Partial<PastApproval> = {}): Page<'approval'> => {
+    const decided = eventOf('approved', { confirmedBy: 'payment_password', ...changes });
+    const all: PastApproval = {
+      ...decided,
+      grantId: shop.grantId,
+      scope,
+      rights: parseScope(scope),
+      end: null,
+      live: undefined,
+      ...changes,
+    };
+    return { name: 'approval', ...owner, ...describeApproval(all, words) };
+  };
+  const endedBy = (kind: HistoryKind, changes: Partial<HistoryEvent> = {}) => ({
+    end: { ...eventOf(kind, changes), grantId: shop.grantId, scope: 'account-info' },
+  });
+
+  const stop = like<Page<'stop'>>({
+    name: 'stop',
+    ...owner,
+    formToken: 'stop.token',
+    offersLess: false,
+    endOthersToken: null,
+    changesPassword: true,
+    undone: null,
+  });
 
   const password = like<Page<'password'>>({
     name: 'password',
@@ -511,6 +539,10 @@ export function pageSamplesIn(language: Tag): Record<string, Page> {
           consent({ undone: withValues(text, { client: 'Demo Shop', name: 'Anna Petrova', login: 'anna' }) }),
         ]),
     ),
+    'consent after allowed, with the code': consent({
+      undone: withValues(texts.outcomes.on.allowed, { client: 'Demo Shop' }),
+      onward: `/oauth/return?${REQUEST}&decision=signed.decision`,
+    }),
     'consent, new to the user': consent({ firstSeen: true, client: { site: 'https://demo.example/' } }),
     'consent, no payment password': consent({ hasPaymentPassword: false }),
     'consent, no payment password at a provider': consent({ hasPaymentPassword: false }, null, {
@@ -705,21 +737,24 @@ export function pageSamplesIn(language: Tag): Record<string, Page> {
       undone: texts.stop.undone,
     }),
     stop: stop(),
+    'stop, or less': stop({ offersLess: true, endOthersToken: 'end-others.token' }),
+    'stop, or less, signed in only here': stop({ offersLess: true }),
+    'stop, or less, passwords at a provider': stop({
+      ...{ offersLess: true, endOthersToken: 'end-others.token', changesPassword: false },
+    }),
     'stop after stale': stop({ undone: texts.outcomes.on.stale }),
     'stop after not_stopped': stop({ undone: texts.outcomes.on.not_stopped }),
     history: history({
       events: told([
         eventOf('approved_again', { at: new Date('2026-11-22T08:05:00Z'), confirmedBy: 'payment_password' }),
         eventOf('approved', { confirmedBy: 'provider' }),
-        ...HISTORY_KINDS.map((kind) =>
-          eventOf(kind, kind === 'approved' ? { rights: parseScope(TRANSFERS) } : {}),
-        ),
+        ...HISTORY_KINDS.map((kind) => eventOf(kind, {})),
       ]),
       older: '/oauth/account/history?from=1-1',
     }),
     'history, hostile': history({
       events: told([
-        eventOf('approved', { clientName: HOSTILE, instanceName: HOSTILE, rights: parseScope(TWELVE) }),
+        eventOf('approved', { clientName: HOSTILE, instanceName: HOSTILE }),
         eventOf('replayed', { clientName: HOSTILE, network: null }),
         eventOf('approved_again', { clientName: LONG_WORD }),
         eventOf('revoked_by_user', { clientName: LONG_NAME, instanceName: LONG_WORD }),
@@ -729,6 +764,40 @@ export function pageSamplesIn(language: Tag): Record<string, Page> {
       isLater: true,
     }),
     'history, empty': history(),
+
+    approval: approval(`account-info operation-history ${FURTHER}`, {
+      instanceName: 'anna-phone',
+      live: authorization('anna-phone', FURTHER, {
+        spent: spentOn({ 'payment-shop': ['1200', '800', '2026-11-30'] }),
+      }),
+    }),
+    'approval, reads only': approval(READ_ONLY, {
+      confirmedBy: null,
+      live: authorization(null, READ_ONLY, { lastUsedOn: null }),
+    }),
+    'approval, several that spend, blocked now': approval(TRANSFERS, {
+      confirmedBy: 'provider',
+      live: authorization(null, TRANSFERS, { isBlocked: true }),
+    }),
+    'approval, replaced': approval(ONE_TIME, endedBy('approved_again')),
+    'approval, disconnected': approval(ONE_TIME, endedBy('revoked_by_user')),
+    'approval, of a deleted application': approval(READ_ONLY, {
+      ...{ clientName: null, network: null, browser: null, system: null, confirmedBy: null },
+      ...endedBy('revoked_by_operator', { clientName: null }),
+    }),
+    'approval, its time is over': approval(ONE_TIME),
+    'approval, hostile': approval(TWELVE, {
+      ...{ clientName: HOSTILE, instanceName: HOSTILE },
+      live: authorization(HOSTILE, TWELVE, { clientName: HOSTILE }),
+    }),
+    'approval, long': approval(TWELVE, {
+      ...{ clientName: LONG_NAME, instanceName: LONG_WORD },
+      ...endedBy('revoked_by_application', { clientName: LONG_WORD }),
+    }),
+    'approval, right to left': approval(`payment.to-pattern("${HEBREW}").limit(7,3000)`, {
+      ...{ clientName: HEBREW, instanceName: ARABIC },
+      live: authorization(ARABIC, ONE_TIME, { clientName: HEBREW }),
+    }),
 
     security: security([{ ...thisSession, seenAt: new Date('2026-11-22T08:05:00Z') }, session(), session()]),
     'security, warned': security([thisSession, session()], {

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { receiptsIn } from '../support/account.ts';
 import { linkTo, obtainToken, requestOf, tokenRequestOf } from '../support/flow.ts';
 import { Agent, type Answer } from '../support/http/agent.ts';
 import { converse } from '../support/http/rawHttp.ts';
@@ -92,6 +93,20 @@ describe('assent explain', () => {
       expect(await keptOf(await answer)).toMatchObject({ client_id: client.clientId });
     for (const answer of send('sent-by-mistake'))
       expect(await keptOf(await answer)).toMatchObject({ client_id: null });
+  });
+
+  it('shows the approval of the number on a receipt, and the command for what is left of it', async () => {
+    const user = await server.createUser();
+    const agent = stranger();
+    await obtainToken(agent, client, user, { scope: 'payment-shop.limit(7,900)' });
+    const [receipt = ''] = await receiptsIn(agent);
+    const number = receipt.split('/').at(-1) ?? '';
+    const { code, stdout } = await assent(`explain ${number}`);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^rights +Pay any shop: at most RUB\s900 in any\s7\sdays$/m);
+    expect(stdout).toMatch(/^commands +assent grant show [0-9a-f-]{36}$/m);
+    expect(await json(`explain ${number}`)).toMatchObject({ outcome: 'approved', login: user.login });
+    expect(await refused('explain 2026-01-01-0000000000', 1)).toMatch(/^there is no receipt 2026-01-01-/);
   });
 
   it('says that an unknown reference may be too recent', async () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import * as clients from '../../src/operations/clients.ts';
 import { perform } from '../../src/operations/operation.ts';
 import * as users from '../../src/operations/users.ts';
@@ -7,8 +7,10 @@ import { openDatabase } from '../../src/store/database/database.ts';
 import { actorsAt, press } from '../support/account.ts';
 import { obtainToken } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
-import { useDatabase } from '../support/postgres/database.ts';
-import { onDatabase, spawnServer } from '../support/process/process.ts';
+import { ownPool, useDatabase } from '../support/postgres/database.ts';
+import { OwnPostgres } from '../support/postgres/ownPostgres.ts';
+import { onDatabase, ownServer, spawnServer } from '../support/process/process.ts';
+import { createClient, createResource, createUser } from '../support/registrations.ts';
 import { type TestUser, useServer } from '../support/server.ts';
 
 // Payments at two servers on one database, against each other and against what ends an authorization.
@@ -32,14 +34,20 @@ const as = { db: database.pool, operator: 'tests', confirm: async () => undefine
 
 let turn = 0;
 /** A payment to any shop, at one of the servers in turn. @returns the verdict or the reason; `inactive` for a dead token */
-async function pay(token: string, amount = '1', key: string = randomUUID(), at = ''): Promise<string> {
+async function pay(
+  token: string,
+  amount = '1',
+  key: string = randomUUID(),
+  at = '',
+  authorization = resource,
+): Promise<string> {
   const baseUrl = at || servers[turn++ % 2]?.baseUrl;
   const response = await fetch(`${baseUrl}/oauth/spend`, {
     method: 'POST',
-    headers: { authorization: resource },
+    headers: { authorization },
     body: new URLSearchParams({ token, key, amount, currency: 'RUB', source: 'wallet', shop: '337' }),
   });
-  if (response.status === 503) return pay(token, amount, key, at); // a busy machine: not done, by its contract
+  if (response.status === 503) return pay(token, amount, key, at, authorization); // as an API does
   expect(response.status).toBe(200);
   const { active, verdict, reason } = (await response.json()) as Record<string, string>;
   return active ? (reason ?? verdict ?? '') : 'inactive';
@@ -105,6 +113,37 @@ it('what a killed server has answered as reserved is there, once', async () => {
   expect(count - answered.size).toBeLessThanOrEqual(5);
   for (const key of answered) expect(await pay(token, '1', key)).toBe('reserved');
   expect((await reservedOf(user)).count).toBe(count);
+});
+
+it('what is answered as reserved is there, once, after PostgreSQL was killed, and nothing above the limit', async () => {
+  const postgres = new OwnPostgres();
+  onTestFinished(() => postgres.remove());
+  await postgres.start();
+  const pool = ownPool(postgres.url());
+  const variables = { ...onDatabase(postgres.url()), SPENDING: 'on' };
+  const [one, other] = [await ownServer(variables), await ownServer(variables)];
+  const [user, client] = [await createUser(pool, { paymentPassword: null }), await createClient(pool)];
+  const authorization = await createResource(pool);
+  const token = await authorize(user, '7,600', client, new Agent(one.baseUrl));
+  const answered = new Set<string>();
+  const spender = async (name: number) => {
+    for (let [number, verdict] = [0, 'reserved']; verdict === 'reserved'; number += 1) {
+      const key = `${name}-${number}`;
+      verdict = await pay(token, '1', key, (number % 2 ? one : other).baseUrl, authorization);
+      if (verdict === 'reserved') answered.add(key);
+    }
+  };
+  const spenders = Promise.all(Array.from({ length: 8 }, (_, name) => spender(name)));
+  for (const paid of [50, 150, 250]) {
+    await vi.waitUntil(() => answered.size >= paid, { timeout: 100_000, interval: 5 });
+    await postgres.kill('SIGKILL');
+    await postgres.start();
+  }
+  await spenders;
+  const { rows } = await pool.query('select key from payment_reservations order by key');
+  // What got no answer was repeated until it did: the limit is full, and each payment in it was answered.
+  expect(rows.map(({ key }) => key)).toEqual([...answered].sort());
+  expect(rows).toHaveLength(600);
 });
 
 interface Payer extends Awaited<ReturnType<typeof actorsAt>> {

@@ -167,7 +167,7 @@ select client_id as "clientId", c.name as "clientName", c.logo as "clientLogo", 
          group by client_id) counted
   join clients c using (client_id) order by newest desc, client_id;
 
--- account-grant-find(uuid, text, uuid, integer) → grantId uuid, userId uuid, clientId text, instanceName text, revision integer, scope text, confirmedAt timestamp with time zone, lastUsedOn text, codeExpiresAt timestamp with time zone, tokenIssuedAt timestamp with time zone, revokedAt timestamp with time zone, now timestamp with time zone, clientName text, clientLogo text, clientStatus text
+-- account-grant-find(uuid, text, uuid, uuid, integer) → grantId uuid, userId uuid, clientId text, instanceName text, revision integer, scope text, confirmedAt timestamp with time zone, lastUsedOn text, codeExpiresAt timestamp with time zone, tokenIssuedAt timestamp with time zone, revokedAt timestamp with time zone, now timestamp with time zone, clientName text, clientLogo text, clientStatus text
 select g.grant_id as "grantId", g.user_id as "userId", g.client_id as "clientId",
   g.instance_name as "instanceName", g.revision, g.scope, g.confirmed_at as "confirmedAt",
   to_char(g.last_used_on, 'YYYY-MM-DD') as "lastUsedOn",
@@ -175,9 +175,10 @@ select g.grant_id as "grantId", g.user_id as "userId", g.client_id as "clientId"
   clock_timestamp() as now, c.name as "clientName", c.logo as "clientLogo", c.status as "clientStatus"
   from grants g join clients c using (client_id)
  where g.user_id = $1 and ($2::text is null or client_id = $2) and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at)
+   and ($3::uuid is null or grant_id = $3)
    and (g.confirmed_at, g.grant_id) < (
-         coalesce((select confirmed_at from grants where user_id = $1 and grant_id = $3), 'infinity'), $3)
- order by g.confirmed_at desc, g.grant_id desc limit $4 + 1;
+         coalesce((select confirmed_at from grants where user_id = $1 and grant_id = $4), 'infinity'), $4)
+ order by g.confirmed_at desc, g.grant_id desc limit $5 + 1;
 
 -- account-is-stopped(uuid, bytea) → nothing
 select where not exists (
@@ -200,7 +201,7 @@ select pg_snapshot_xmin(s)::text as oldest, pg_current_xact_id()::text as own,
        (select (extract(epoch from min(applied_at)) * 1000000)::bigint::text from schema_migrations) as installation
   from pg_current_snapshot() s;
 
--- audit-find-since-cursor(bigint, bigint, bigint, bigint, bigint, bigint, text, bigint) → id text, at timestamp with time zone, outcome text, operator text, userId uuid, login text, externalId text, clientId text, clientName text, resourceId text, instanceName text, grantId uuid, scope text, limits jsonb, address text, reference text, detail jsonb, transaction text
+-- audit-find-since-cursor(bigint, bigint, bigint, bigint, bigint, bigint, bigint) → id text, at timestamp with time zone, outcome text, operator text, userId uuid, login text, externalId text, clientId text, clientName text, resourceId text, instanceName text, grantId uuid, scope text, limits jsonb, address text, reference text, detail jsonb, transaction text
 select md5(concat_ws(' ', extract(epoch from a.at), a.kind, a.user_id, a.client_id, a.resource_id, a.grant_id, a.reference))
          as id,
        a.at, a.kind as outcome, a.operator, a.user_id as "userId", u.login, u.external_id as "externalId",
@@ -213,8 +214,7 @@ select * from (
    where at >= timestamptz 'epoch' + $2::bigint * interval '1 microsecond' - interval '5 minutes') numbered
  where (transaction >= $3::bigint or at > timestamptz 'epoch' + $4::bigint * interval '1 microsecond' and at <= timestamptz 'epoch' + $5::bigint * interval '1 microsecond')
    and transaction < $6::bigint
-   and ($7::text is null or client_id = $7 or kind = 'user_blocked')
- order by transaction fetch first ($8::bigint) rows with ties) a left join users u using (user_id) left join clients c using (client_id)
+ order by transaction fetch first ($7::bigint) rows with ties) a left join users u using (user_id) left join clients c using (client_id)
  order by a.transaction, a.at;
 
 -- audit-note-act(text, text, uuid, text, text, jsonb) → nothing
@@ -353,6 +353,7 @@ with requests as materialized (
   select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::text[], $6::int[], $7::text[], $8::text[], $9::jsonb[], $10::text[], $11::bytea[], $12::float8[], $13::text[], $14::bytea[], $15::bytea[], $16::int[], $17::boolean[], $18::text[], $19::text[], $20::text[], $21::text[]) with ordinality as input (grant_id, user_id, client_id, client_revision, instance_name, revision, scope, asked_scope, limits, redirect_uri, code_hash, code_lifetime_seconds, code_challenge, session_hash, page, max_instances, confirms_payments, confirming_hash, confirming_id, address, reference, n)
 ), judged as materialized (  -- offset 0: see ../common/sessions.ts
   select r.*, c.revision is not null and u.user_id is not null as is_allowed, s.session_hash is not null as session_is_valid, u.may_decide,
+         s.browser, s.system,
          (g.code_hash, g.scope) = (r.code_hash, r.scope) as code_is_stored, g.token_hash is null and g.revoked_at is null and g.code_expires_at > clock_timestamp() as code_is_usable,
          is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as was_live,
          c.revision = r.client_revision and coalesce(g.revision, 0) = r.revision and ((u.payment_password_hash is null and not r.confirms_payments)
@@ -412,9 +413,9 @@ with requests as materialized (
   returning grant_id, user_id, client_id, instance_name, scope, revision
 ), logged as (
   insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, limits, detail, address, reference)
-  select case revision when 1 then 'approved' else 'approved_again' end, grant_id, user_id, client_id, instance_name, scope, limits, case when asked_scope is not null or confirmed_by is not null then jsonb_strip_nulls(jsonb_build_object(
-  'asked_scope', asked_scope, 'confirmed_by', confirmed_by,
-  'session', case when confirmed_by is not null then substr(encode(sha256(session_hash), 'hex'), 1, 32) end)) end, address, reference from (select w.*, limits, asked_scope, address, reference, session_hash, case when confirming_hash is not null then 'payment_password' when confirming_id is not null then 'provider' end as confirmed_by
+  select case revision when 1 then 'approved' else 'approved_again' end, grant_id, user_id, client_id, instance_name, scope, limits, nullif(jsonb_strip_nulls(jsonb_build_object(
+  'asked_scope', asked_scope, 'confirmed_by', confirmed_by, 'browser', browser, 'system', system,
+  'session', case when confirmed_by is not null then substr(encode(sha256(session_hash), 'hex'), 1, 32) end)), '{}'), address, reference from (select w.*, limits, asked_scope, address, reference, session_hash, browser, system, case when confirming_hash is not null then 'payment_password' when confirming_id is not null then 'provider' end as confirmed_by
         from written w join capacity using (grant_id)) w
 )
 select j.n::int as n,
@@ -665,20 +666,37 @@ select exists (select from revoked) as revoked, late from moment;
 select current_setting('transaction_read_only') = 'on' as "readOnly"
     from (select) one left join (select from clients limit 0) ours on true;
 
--- history-find(uuid, bigint, bigint, bigint) → kind text, at timestamp with time zone, micros text, clientId text, clientName text, instanceName text, scope text, address text, confirmedBy text, browser text, system text
+-- history-find(uuid, bigint, bigint, bigint) → kind text, at timestamp with time zone, micros text, clientId text, clientName text, instanceName text, scope text, address text, confirmedBy text, browser text, system text, receipt text
 select a.kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text as micros, a.client_id as "clientId",
        c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address, a.detail ->> 'confirmed_by' as "confirmedBy",
-       a.detail ->> 'browser' as browser, a.detail ->> 'system' as system
+       a.detail ->> 'browser' as browser, a.detail ->> 'system' as system,
+       case when a.kind in ('approved', 'approved_again') then to_char(a.at at time zone 'UTC', 'YYYY-MM-DD-') || a.reference end as receipt
   from (
 select * from audit_events where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'expired', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set') and at <= coalesce(timestamptz 'epoch' + $2::bigint * interval '1 microsecond', 'infinity') order by at desc, ctid
 offset (select count(*) from (select from audit_events where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'expired', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set') and at = timestamptz 'epoch' + $2::bigint * interval '1 microsecond' limit $3) passed) limit $4) a
   left join clients c using (client_id)
  order by a.at desc;
 
--- history-find-warnings(bigint, uuid, bigint, text[], text[]) → kind text, at timestamp with time zone, micros text, clientId text, clientName text, instanceName text, scope text, address text, confirmedBy text, browser text, system text, times integer, firstAt timestamp with time zone, seen text, hasMore boolean
+-- history-find-approval(uuid, timestamp with time zone, timestamp with time zone, text) → kind text, at timestamp with time zone, micros text, clientId text, clientName text, instanceName text, scope text, address text, confirmedBy text, browser text, system text, receipt text, grantId uuid
+with approval as (
+  select grant_id as its_grant, at as its_time from audit_events
+   where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'expired', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set') and at >= $2 and at < $3 and kind in ('approved', 'approved_again') and reference = $4)
+
 select a.kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text as micros, a.client_id as "clientId",
        c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address, a.detail ->> 'confirmed_by' as "confirmedBy",
        a.detail ->> 'browser' as browser, a.detail ->> 'system' as system,
+       case when a.kind in ('approved', 'approved_again') then to_char(a.at at time zone 'UTC', 'YYYY-MM-DD-') || a.reference end as receipt, a.grant_id as "grantId"
+  from (select later.* from approval cross join lateral (
+     select * from audit_events where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'expired', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set') and at >= its_time order by at limit 10000) later
+    where grant_id = its_grant and kind <> 'rejected' order by at limit 2) a
+  left join clients c using (client_id)
+ order by a.at desc;
+
+-- history-find-warnings(bigint, uuid, bigint, text[], text[]) → kind text, at timestamp with time zone, micros text, clientId text, clientName text, instanceName text, scope text, address text, confirmedBy text, browser text, system text, receipt text, times integer, firstAt timestamp with time zone, seen text, hasMore boolean
+select a.kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text as micros, a.client_id as "clientId",
+       c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address, a.detail ->> 'confirmed_by' as "confirmedBy",
+       a.detail ->> 'browser' as browser, a.detail ->> 'system' as system,
+       case when a.kind in ('approved', 'approved_again') then to_char(a.at at time zone 'UTC', 'YYYY-MM-DD-') || a.reference end as receipt,
        a.times, a.first_at as "firstAt", concat_ws('-', a.alike, (extract(epoch from a.first_at) * 1000000)::bigint, (extract(epoch from a.at) * 1000000)::bigint) as seen,
        a.has_more as "hasMore"
   from (
@@ -942,7 +960,7 @@ select endpoint, cursor, coalesce(delivered, '{}'), coalesce(failures, 0), case 
        as r (endpoint text, cursor text, delivered text[], failures int, "lastError" text, delay float8)
 on conflict (endpoint) do update
    set (cursor, delivered, failures, failing_since, last_error, next_try_at) = row (excluded.cursor, excluded.delivered, excluded.failures,
-       case when excluded.failures > 0 then coalesce(c.failing_since, excluded.failing_since) end, excluded.last_error, excluded.next_try_at);
+       case when excluded.failures > 1 then coalesce(c.failing_since, excluded.failing_since) else excluded.failing_since end, excluded.last_error, excluded.next_try_at);
 
 -- notify-endpoints-find() → clientId text, uri text, isInternal boolean
 select client_id as "clientId", events_uri as uri, events_internal as "isInternal" from clients where events_uri is not null;

@@ -53,6 +53,15 @@ export async function follow(agent: Agent, answer: Answer): Promise<Answer> {
   return agent.get(answer.location ?? '');
 }
 
+/** The addresses of the receipts in the history, newest first. */
+export async function receiptsIn(agent: Agent): Promise<string[]> {
+  const { body } = await agent.get('/oauth/account/history');
+  return Array.from(
+    body.matchAll(/href="(\/oauth\/account\/history\/[^"]+)"/g),
+    ([, address = '']) => address,
+  );
+}
+
 /** Posts the first form for `action` as the page has it, and goes where that leads. */
 export async function press(agent: Agent, page: Answer, action: string): Promise<Answer> {
   return follow(agent, await agent.post(action, fieldsFor(page, action)));

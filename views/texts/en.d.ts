@@ -146,6 +146,21 @@ export interface Sentences {
     };
     readonly reject: With<'client'>;
     readonly onward: With<'client'>;
+    readonly number: string;
+    readonly confirmed: string;
+    readonly confirmedBy: {
+      readonly payment_password: string;
+      readonly provider: string;
+      readonly nothing: string;
+    };
+    readonly from: string;
+    readonly now: string;
+    readonly connected: string;
+    readonly ended: With<'time' | 'text'>;
+    readonly next: string;
+    readonly over: string;
+    readonly support: string;
+    readonly notYou: string;
   };
   readonly consent: {
     readonly title: With<'client'>;
@@ -226,8 +241,8 @@ export interface Sentences {
     readonly empty: string;
     readonly older: string;
     readonly newest: string;
+    readonly receipt: string;
     readonly warning: string;
-    readonly rights: string;
     readonly address: string;
     readonly confirmedBy: {
       readonly payment_password: string;
@@ -289,6 +304,9 @@ export interface Sentences {
   };
   readonly stop: {
     readonly title: string;
+    readonly question: string;
+    readonly signOut: string;
+    readonly keeps: string;
     readonly why: string;
     readonly what: string;
     readonly titleDone: string;

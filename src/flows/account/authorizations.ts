@@ -59,7 +59,7 @@ export async function findAccountPage(context: Context, session: Session, part: 
   const wanted = { userId: session.user.userId, clientId };
   const olderThan = UUID.test(older) ? older : null;
   const most = MAX_AUTHORIZATIONS_SHOWN;
-  const found = await findAccountGrants(context.db, { ...wanted, olderThan, most });
+  const found = await findAccountGrants(context.db, { ...wanted, grantId: null, olderThan, most });
   let length = 0;
   const fitting = found.slice(0, most).filter(({ scope }, at) => {
     length += scope.length;
@@ -95,6 +95,13 @@ export async function findAccountPage(context: Context, session: Session, part: 
     isSearchable: !isOpen && clients.length >= MAX_APPLICATIONS_SHOWN,
     older: isOpen ? last : next < named.length ? `${next}` : null,
   };
+}
+
+/** The user's authorization of this id; undefined if it is not live. */
+export async function findAuthorization(context: Context, session: Session, grantId: string) {
+  const wanted = { userId: session.user.userId, clientId: null, grantId, olderThan: null, most: 0 };
+  const [found] = await authorizationsOf(context, session, await findAccountGrants(context.db, wanted));
+  return found;
 }
 
 function clientOf({ currency }: Context, { now }: Session, client: AccountClient) {

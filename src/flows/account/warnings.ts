@@ -33,7 +33,7 @@ export type Warnings = NonNullable<Awaited<ReturnType<typeof findWarnings>>>;
 /** The warnings not seen in this browser; null for none. @param cookie of the browser, null for none */
 export async function findWarnings(context: Context, session: Session, cookie: string | null) {
   const rows = await findUnseen(context, session, readSeen(session, cookie), MAX_WARNINGS_SHOWN);
-  const warnings = toHistoryEvents(rows, context.currency).map(({ kind, ...event }): Warning => {
+  const warnings = toHistoryEvents(rows).map(({ kind, ...event }): Warning => {
     if (kind !== 'approved' && kind !== 'approved_again') return { ...event, kind };
     return { ...event, kind: event.confirmedBy === 'provider' ? 'provider_confirmed' : 'payment_confirmed' };
   });

@@ -12,12 +12,11 @@ import type { DescribedChange } from './describeLimits.ts';
 /** Rights as a user granted them, to confirm them, or to say so afterwards. */
 export function describeGranted(
   rights: readonly Right[],
-  authorizationRequest: AuthorizationRequest,
+  { client, instanceName }: Pick<AuthorizationRequest, 'instanceName'> & { client: Pick<Client, 'name'> },
   lifetime: TokenLifetime,
   locale: PageLocale,
 ) {
   const { formats, request } = locale.texts;
-  const client = describeClient(authorizationRequest.client, locale);
   const lead = request.leadOf({ client: client.name });
   const described = describeRights(rights, locale).map((right) => ({ change: null, fields: [], ...right }));
   const money = describeMoney(rights, described, lead, lifetime, locale);
@@ -26,7 +25,7 @@ export function describeGranted(
   const also = acts === '' ? null : money === null ? `${lead} ${acts}` : request.also({ acts });
   const isAsked = rights.some(({ sources }) => sources);
   const most = money && { ...money, source: isAsked ? money.source : null, total: null };
-  return { client, instanceName: authorizationRequest.instanceName, money: most, also };
+  return { client: { name: client.name }, instanceName, money: most, also };
 }
 
 function namedIn({ target, after, quotes }: DescribedRight): string {

@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import type { ConsentStep, RequestedAccess } from '../../flows/authorize/authorize.ts';
 import { takesPassword } from '../../flows/authorize/confirmPayment.ts';
+import { findReceipt } from '../../flows/authorize/decide.ts';
 import { limitFields, typedIn } from '../../flows/authorize/decisionForms.ts';
 import { withValues } from '../../languages/languages.ts';
 import { describeRights } from '../../languages/rights.ts';
@@ -8,8 +9,9 @@ import type { TokenLifetime } from '../../rules/common/lifetimes.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { listForbiddenActions } from '../../rules/spending/bounds.ts';
 import { earlierEnds, lowerLimits } from '../../rules/spending/lowering.ts';
-import { limitField } from '../browser/forms.ts';
-import { noteOn } from '../browser/outcomes.ts';
+import { limitField, sessionOf } from '../browser/forms.ts';
+import { lastOutcome, noteOn } from '../browser/outcomes.ts';
+import { decisionPath } from '../browser/redirects.ts';
 import { displayHostOf, type PageLocale, pageLocaleOf, passwordLinks } from '../describe/describe.ts';
 import {
   describeClient,
@@ -26,6 +28,8 @@ type Fields = ReturnType<typeof describeRequest> &
   FormFeedback & {
     /** Signed over the contents of this page. */
     readonly decisionToken: string;
+    /** The address of the application, after Back from it; null for none. */
+    readonly onward: string | null;
   };
 
 export const CONSENT_PAGE: Page<Fields> = {
@@ -39,21 +43,35 @@ export const CONSENT_PAGE: Page<Fields> = {
     'decisionToken',
     'earlierDay',
     'earlierLastUsed',
+    'onward',
   ],
   leadsToApplication: true,
 };
 
-export function showConsent(reply: FastifyReply, step: ConsentStep): FastifyReply {
+export async function showConsent(reply: FastifyReply, step: ConsentStep): Promise<FastifyReply> {
   const { authorizationRequest } = step;
   const failed = formErrorFor(reply, '/oauth/consent', authorizationRequest);
   const locale = pageLocaleOf(reply.request);
   const typed = failed?.typed.length ? typedLimits(locale, authorizationRequest, failed.typed) : null;
   return showPage(reply, CONSENT_PAGE, {
     undone: failed === null ? noteOn(reply, authorizationRequest, step.user) : null,
+    onward: await findWayOn(reply, authorizationRequest),
     decisionToken: step.decisionToken,
     error: failed?.error ?? null,
     ...describeRequest(step, typed, locale),
   });
+}
+
+/** After Allow and Back: to the application by its code, while that lives, or else to its reviewed website. */
+async function findWayOn(reply: FastifyReply, authorizationRequest: AuthorizationRequest) {
+  const { outcome, typed: [decision = ''] = [] } = lastOutcome(reply, authorizationRequest) ?? {};
+  if (outcome !== 'allowed' && outcome !== 'spent') return null;
+  const { client } = authorizationRequest;
+  const session = await sessionOf(reply.request);
+  const { context } = reply.server;
+  const receipt = session && (await findReceipt(context, { authorizationRequest, session }, decision));
+  if (receipt?.location) return decisionPath('/oauth/return', authorizationRequest, decision);
+  return client.reviewed ? client.site : null;
 }
 
 /** A request, for the page that allows it (contract 1.2). @param typed invalid sums, null for none */

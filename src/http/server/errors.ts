@@ -84,8 +84,8 @@ const PAGES_BEFORE =
   /^\/(account|sign-(in|out)|consent|confirm|receipt|return|language|brand|logo|style|form)\b/;
 
 /**
- * 405 with `Allow` or 404 for requests without a route, before reading the body; for an earlier address the present one. Call it
- * before adding the routes.
+ * 405 with `Allow` or 404 for requests without a route, before reading the body; for an earlier address the present one. Routes
+ * answer the same 404 by `callNotFound`. Call it before adding them.
  */
 export function answerUnknownRoutes(app: FastifyInstance): void {
   const routeTable: RouteTable = [];
@@ -100,19 +100,21 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
     }
     const methods = routeTable.flatMap((route) => (route.path === path ? [route.method] : []));
     const allowed = methods.toSorted().join(', ');
-    const refuse = (answer: ErrorResponse, rule_id: RuleId, logged = {}) => {
-      request.logFields = { error: answer.error, rule: answer.description, rule_id, ...logged };
-      answerError(reply, answer);
-    };
     if (allowed === '' && /\/(openid-configuration|userinfo)$/.test(path))
-      refuse(NO_OPENID, 'openid_address');
-    else if (allowed === '') refuse(NOT_FOUND, 'not_found');
+      refuse(reply, NO_OPENID, 'openid_address');
+    else if (allowed === '') refuse(reply, NOT_FOUND, 'not_found');
     else {
       reply.header('allow', allowed);
       const description = `Method ${request.method} is not allowed here: use ${allowed}.`;
-      refuse(response(405, 'invalid_request', description, 'notAllowed'), 'wrong_method', { path });
+      refuse(reply, response(405, 'invalid_request', description, 'notAllowed'), 'wrong_method', { path });
     }
   });
+  app.setNotFoundHandler((_request, reply) => refuse(reply, NOT_FOUND, 'not_found'));
+}
+
+function refuse(reply: FastifyReply, answer: ErrorResponse, rule_id: RuleId, logged = {}): void {
+  reply.request.logFields = { error: answer.error, rule: answer.description, rule_id, ...logged };
+  answerError(reply, answer);
 }
 
 /** Answers an undecodable path. Fastify calls no hook for it, so this writes the log line. */

@@ -18,6 +18,8 @@ interface Wanted {
   readonly userId: string;
   /** Null for all applications. */
   readonly clientId: string | null;
+  /** The only one; null for all. */
+  readonly grantId: string | null;
   /** A grant of the same user; null for none. */
   readonly olderThan: string | null;
   readonly most: number;
@@ -29,6 +31,7 @@ export const findAccountGrants = findAll<Wanted, AccountGrant>('account-grant-fi
 select ${GRANT_COLUMNS}, c.name as "clientName", c.logo as "clientLogo", c.status as "clientStatus"
   from grants g join clients c using (client_id)
  where g.user_id = @userId and (@clientId::text is null or client_id = @clientId) and ${IS_LIVE}
+   and (@grantId::uuid is null or grant_id = @grantId)
    and (g.confirmed_at, g.grant_id) < (
          coalesce((select confirmed_at from grants where user_id = @userId and grant_id = @olderThan), 'infinity'), @olderThan)
  order by g.confirmed_at desc, g.grant_id desc limit @most + 1`;

@@ -22,7 +22,7 @@ export const WARNING_KINDS = [
   'signed_in',
 ] as const satisfies readonly HistoryKind[];
 
-/** An event for its user; only sign-ins have a device. `clientName` is null also for a deleted application. */
+/** An event for its user; only sign-ins and approvals have a device. `clientName` is null also for a deleted application. */
 export interface HistoryRow
   extends Device,
     Readonly<Record<'clientId' | 'clientName' | 'instanceName' | 'scope' | 'address', string | null>> {
@@ -30,14 +30,19 @@ export interface HistoryRow
   readonly at: Date;
   /** The same in microseconds since 1970. */
   readonly micros: string;
+  /** The number of an approval's receipt; null for other events. */
+  readonly receipt: string | null;
   /** Of an approval that spends; null also if nothing had to confirm it. */
   readonly confirmedBy: 'payment_password' | 'provider' | null;
 }
 
+const APPROVALS = `('approved', 'approved_again')`;
+
 const select = (events: string, others = '') => `
 select a.kind, a.at, ${microsSql('a.at')}::text as micros, a.client_id as "clientId",
        c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address, a.detail ->> 'confirmed_by' as "confirmedBy",
-       a.detail ->> 'browser' as browser, a.detail ->> 'system' as system${others}
+       a.detail ->> 'browser' as browser, a.detail ->> 'system' as system,
+       case when a.kind in ${APPROVALS} then to_char(a.at at time zone 'UTC', 'YYYY-MM-DD-') || a.reference end as receipt${others}
   from (${events}) a
   left join clients c using (client_id)
  order by a.at desc`;
@@ -54,6 +59,25 @@ export const findHistory = findAll<
 >('history-find')`${select(`
 select * from audit_events where ${OF_HISTORY} and at <= coalesce(${CURSOR_TIME}, 'infinity') order by at desc, ctid
 offset (select count(*) from (select from audit_events where ${OF_HISTORY} and at = ${CURSOR_TIME} limit @skip) passed) limit @most`)}`;
+
+/** More than a user has in years: a search for what ended an approval. */
+const MAX_EVENTS_SINCE = 10_000;
+
+// Reject ends nothing.
+/** A user's approval by the reference of its request, and before it, if there is one, the event that ended or replaced it. */
+export const findApprovalAndEnd = findAll<
+  { userId: string; reference: string; since: Date; until: Date },
+  HistoryRow & Readonly<Record<'grantId' | 'scope', string>>
+>('history-find-approval')`
+with approval as (
+  select grant_id as its_grant, at as its_time from audit_events
+   where ${OF_HISTORY} and at >= @since and at < @until and kind in ${APPROVALS} and reference = @reference)
+${select(
+  `select later.* from approval cross join lateral (
+     select * from audit_events where ${OF_HISTORY} and at >= its_time order by at limit ${MAX_EVENTS_SINCE}) later
+    where grant_id = its_grant and kind <> 'rejected' order by at limit 2`,
+  ', a.grant_id as "grantId"',
+)}`;
 
 export const WARNING_DAYS = 30;
 /** Events of each kind that are searched for warnings. */

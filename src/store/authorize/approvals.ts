@@ -68,10 +68,10 @@ const IS_CONFIRMED = `((u.payment_password_hash is null and not r.confirms_payme
   or not ${spendsSql('r.scope')})`;
 
 const CONFIRMED_BY = `case when confirming_hash is not null then 'payment_password' when confirming_id is not null then 'provider' end`;
-/** Of the event. Its session is named for the warnings of the user's other browsers. */
-const DETAIL = `case when asked_scope is not null or confirmed_by is not null then jsonb_strip_nulls(jsonb_build_object(
-  'asked_scope', asked_scope, 'confirmed_by', confirmed_by,
-  'session', case when confirmed_by is not null then ${sessionIdOf('session_hash')} end)) end`;
+/** Of the event. Its session is named for the warnings of the user's other browsers, its browser for the receipt. */
+const DETAIL = `nullif(jsonb_strip_nulls(jsonb_build_object(
+  'asked_scope', asked_scope, 'confirmed_by', confirmed_by, 'browser', browser, 'system', system,
+  'session', case when confirmed_by is not null then ${sessionIdOf('session_hash')} end)), '{}')`;
 
 // A page gives one code, for any typed sums: a second Allow, or Reject, finds the first; with other sums its page is stale.
 // Optimistic locking: of many forms for one key the one with the row's current `revision` writes (contract section 3).
@@ -89,6 +89,7 @@ with requests as materialized (
     page bytea, max_instances int, confirms_payments boolean, confirming_hash text, confirming_id text, ${CALLER_INPUT_COLUMNS})
 ), judged as materialized (  -- offset 0: see ../common/sessions.ts
   select r.*, c.revision is not null and u.user_id is not null as is_allowed, s.session_hash is not null as session_is_valid, u.may_decide,
+         s.browser, s.system,
          (g.code_hash, g.scope) = (r.code_hash, r.scope) as code_is_stored, ${CODE_IS_USABLE} as code_is_usable,
          ${IS_LIVE} as was_live,
          c.revision = r.client_revision and coalesce(g.revision, 0) = r.revision and ${IS_CONFIRMED} as is_current
@@ -142,7 +143,7 @@ with requests as materialized (
       detail: DETAIL,
       ...CALLER_FROM_COLUMNS,
     },
-    `(select w.*, limits, asked_scope, address, reference, session_hash, ${CONFIRMED_BY} as confirmed_by
+    `(select w.*, limits, asked_scope, address, reference, session_hash, browser, system, ${CONFIRMED_BY} as confirmed_by
         from written w join capacity using (grant_id)) w`,
   )}
 )

@@ -102,8 +102,7 @@ select pg_snapshot_xmin(s)::text as oldest, pg_current_xact_id()::text as own,
 // A row contains the lower 32 bits of its transaction; the others follow from our own. They can be wrong for a very old row,
 // which its time excludes. Times have an end, too: rows from before the clock was set back must not recur each time.
 const find = findLong<
-  Record<'from' | 'since' | 'after', bigint> &
-    Record<'at' | 'oldest' | 'own', string> & { most: number; clientId: string | null },
+  Record<'from' | 'since' | 'after', bigint> & Record<'at' | 'oldest' | 'own', string> & { most: number },
   AuditEvent & { transaction: string }
 >('audit-find-since-cursor')`${selectEvents(
   `
@@ -112,7 +111,6 @@ select * from (
    where at >= ${timeFromMicrosSql('@since')} - ${MARGIN}) numbered
  where (transaction >= @from::bigint or at > ${timeFromMicrosSql('@after')} and at <= ${timeFromMicrosSql('@at')})
    and transaction < @oldest::bigint
-   and (@clientId::text is null or client_id = @clientId or kind = 'user_blocked')
  order by transaction fetch first (@most::bigint) rows with ties`,
   'transaction',
 )}
@@ -120,15 +118,9 @@ select * from (
 
 /**
  * The events since a cursor (null for now) and the next cursor; about `most` at most, as those of one transaction stay together.
- * @param clientId only the events that concern this application; null for all
  * @returns null if the cursor is of another database, or of this one before it was restored, whose ids are still behind
  */
-export function findTrailPart(
-  pool: pg.Pool,
-  cursor: TrailCursor | null,
-  most: number,
-  clientId: string | null = null,
-) {
+export function findTrailPart(pool: pg.Pool, cursor: TrailCursor | null, most: number) {
   return transaction(pool, async (connection) => {
     const now = await findNow(connection);
     const [oldest, by, at] = [BigInt(now.oldest), BigInt(now.own), BigInt(now.at)];
@@ -138,7 +130,7 @@ export function findTrailPart(
     if (cursor.from > by || (cursor.installation ?? installation) !== installation) return null;
     // The number of rows depends on the cursor.
     await send(connection, 'set local plan_cache_mode = force_custom_plan');
-    const rows = await find(connection, { ...cursor, ...now, after: cursor.at, most, clientId });
+    const rows = await find(connection, { ...cursor, ...now, after: cursor.at, most });
     const last = rows.length < most ? undefined : rows.at(-1);
     const from = last === undefined ? oldest : BigInt(last.transaction) + 1n;
     // Transactions from before the last cursor have ended, or are no older than it.

@@ -48,7 +48,7 @@ select endpoint, cursor, coalesce(delivered, '{}'), coalesce(failures, 0), case 
        as r (endpoint text, cursor text, delivered text[], failures int, "lastError" text, delay float8)
 on conflict (endpoint) do update
    set (cursor, delivered, failures, failing_since, last_error, next_try_at) = row (excluded.cursor, excluded.delivered, excluded.failures,
-       case when excluded.failures > 0 then coalesce(c.failing_since, excluded.failing_since) end, excluded.last_error, excluded.next_try_at)`;
+       case when excluded.failures > 1 then coalesce(c.failing_since, excluded.failing_since) else excluded.failing_since end, excluded.last_error, excluded.next_try_at)`;
 
 /** Stores cursors, all or none. */
 export const saveNotifyCursors = (db: Parameters<typeof save>[0], cursors: readonly NewCursor[]) =>

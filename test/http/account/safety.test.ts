@@ -38,7 +38,7 @@ async function expectTold(event: string, network: string): Promise<void> {
   for (const path of PAGES) {
     const { body, text } = await agent.get(path);
     expect(text).toMatch(new RegExp(`${event} ?${facts} Was this you\\? ${answers}`));
-    expect(linksOf(body)).toEqual(['/oauth/account/stop']);
+    expect(linksOf(body)).toEqual(['/oauth/account/secure']);
   }
 }
 
@@ -99,7 +99,7 @@ it.each(PAGES)(
     const { body, text } = await agent.get(path);
     expect(text).toMatch(/2 more alerts .+ Do you recognise all of these\? Yes, all of them No, secure/);
     expect(await formsOf(agent)).toHaveLength(2);
-    expect(linksOf(body)).toEqual(['/oauth/account/stop', '/oauth/account/stop']);
+    expect(linksOf(body)).toEqual(['/oauth/account/secure', '/oauth/account/secure']);
     expect(await afterPressing(agent, 0)).toEqual([false, true, true]);
     const other = await signedIn(server, user);
     expect(await afterPressing(other, 1)).toEqual([true, false, false]);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BUILT_IN_CATALOGUE, parseCatalogue } from '../../../src/languages/catalogue.ts';
 import { TEXTS } from '../../../src/languages/languages.ts';
 import { BANK, SHOP } from '../../rules/ownRightFiles.ts';
-import { actorsAt, copyOf, follow, press as pressOn } from '../../support/account.ts';
+import { actorsAt, copyOf, follow, press as pressOn, receiptsIn } from '../../support/account.ts';
 import {
   codeOf,
   confirm,
@@ -122,7 +122,7 @@ describe('rights removed from the catalogue', () => {
     expect((await decide(agent, beside, 'allow')).location).toContain('code=');
   });
 
-  it('stay in introspection, on the account page and in the history, and can be disconnected, but not requested', async () => {
+  it('stay in introspection, on the account page and the receipt, and can be disconnected, but not requested', async () => {
     const { client, agent, token } = await granted();
     const before = await introspect(server, resource, token);
     expect(before).toMatchObject({ active: true, scope: SCOPE, money_sources: ['wallet'] });
@@ -132,9 +132,13 @@ describe('rights removed from the catalogue', () => {
     expectErrorPage(refused, 'invalid_scope');
     expect(refused.text).toContain(TEXTS.en.errors.reasons.unreadable_rights);
     const account = await agent.get('/oauth/account');
-    for (const { text } of [account, await agent.get('/oauth/account/history')]) expect(text).toMatch(SHOWN);
+    expect(account.text).toMatch(SHOWN);
+    const [receipt = ''] = await receiptsIn(agent);
+    const kept =
+      /can “transfer\.to” the email address “41001” up to RUB 500 in any 7 days, .* and “statements:read”/;
+    expect((await agent.get(receipt)).text).toMatch(kept);
     await pressOn(agent, account, '/oauth/account/disconnect');
     expect(await introspect(builtIn, resource, token)).toEqual({ active: false });
-    expect((await agent.get('/oauth/account/history')).text).toMatch(SHOWN);
+    expect((await agent.get(receipt)).text).toMatch(kept);
   });
 });

@@ -8,7 +8,7 @@ import { parseCatalogue } from '../../../src/languages/catalogue.ts';
 import { dayOf, monthsAfter } from '../../../src/rules/common/lifetimes.ts';
 import { Parameters } from '../../../src/rules/request/parameters.ts';
 import { FURTHER_LIMITS } from '../../../src/rules/request/scopeRules.ts';
-import { actorsAt, copyOf, follow, sessionOf } from '../../support/account.ts';
+import { actorsAt, copyOf, follow, receiptsIn, sessionOf } from '../../support/account.ts';
 import {
   codeOf,
   confirm,
@@ -108,8 +108,11 @@ describe('what the user chooses', () => {
     );
     expect(rows).toEqual([{ limits, detail: expect.objectContaining({ asked_scope: SCOPE }) }]);
     const said = `RUB 2,000 in any 7 days, RUB 500 in one payment, until ${format(MONTH)}`;
-    for (const path of ['/oauth/account', '/oauth/account/history'])
-      expect((await agent.get(path)).text.replaceAll('\u00a0', ' ')).toContain(said);
+    expect((await agent.get('/oauth/account')).text.replaceAll('\u00a0', ' ')).toContain(said);
+    const [kept = ''] = await receiptsIn(agent);
+    expect((await agent.get(kept)).text.replaceAll('\u00a0', ' ')).toContain(
+      `up to RUB 2,000 in any 7 days, until ${format(MONTH)} At most RUB 500 in one payment.`,
+    );
     const again = (await consentFor(SCOPE)).text.replaceAll('\u00a0', ' ');
     expect(again).toContain('Raised It can pay any shop');
     expect(again).toContain(`Before: at most ${said}`);

@@ -44,10 +44,10 @@ it('times show the name of the zone, in each language', async () => {
   const agent = await signedIn(moscow, user);
   const history = await agent.get('/oauth/account/history');
   expect(history.text).toMatch(
-    /Times are in Moscow Standard Time\. \d+ \w+ \d{4} You signed in .+, \d\d:\d\d IP/,
+    /Times are in Moscow Standard Time\. \d+ \w+ \d{4} You signed in .+, \d\d:\d\d · IP/,
   );
   expect(history.text).not.toMatch(/UTC|GMT/);
   expect((await agent.get('/oauth/account/security')).text).toMatch(/Active today at \d\d:\d\d GMT\+3/);
   const russian = await signedIn(moscow, user, { 'accept-language': 'ru' });
-  expect((await russian.get('/oauth/account/history')).text).toMatch(/Время: Москва.+\d\d:\d\d IP/s);
+  expect((await russian.get('/oauth/account/history')).text).toMatch(/Время: Москва.+\d\d:\d\d · IP/s);
 });

@@ -79,9 +79,12 @@ const SAMPLES = {
   'POST /oauth/account/disconnect-all': ({ account, session }) =>
     form(account, '/oauth/account/disconnect-all', {}, { ...session, ...ofDisconnecting('client_id') }),
   'GET /oauth/account/history': (stage) => ownPage(stage, { from: 'x' }),
+  // The receipt of no such number; receipt.test.ts has those that are there.
+  'GET /oauth/account/history/:number': ({ session }) => person({}, 404, session),
   'GET /oauth/account/security': (stage) => ownPage(stage),
   'POST /oauth/account/sessions/end': (stage, path) => ownForm(stage, path, '/oauth/account/security'),
   'GET /oauth/account/stop': (stage) => ownPage(stage),
+  'GET /oauth/account/secure': (stage) => ownPage(stage),
   'POST /oauth/account/stop': ownForm,
   'POST /oauth/account/warnings': (stage, path) => ownForm(stage, path, '/oauth/account'),
   'GET /oauth/account/password': (stage) => ownPage(stage),

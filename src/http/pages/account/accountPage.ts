@@ -118,7 +118,11 @@ export function describeApplication(client: AuthorizedClient, locale: PageLocale
   };
 }
 
-function describeConnection(authorization: LiveAuthorization, isOneOfSeveral: boolean, locale: PageLocale) {
+export function describeConnection(
+  authorization: LiveAuthorization,
+  isOneOfSeveral: boolean,
+  locale: PageLocale,
+) {
   const { grantId, clientName, instanceName, confirmedAt, expiresAt, lastUsedOn } = authorization;
   const { account, formats } = locale.texts;
   const isOnly = instanceName === null && !isOneOfSeveral;
@@ -131,7 +135,7 @@ function describeConnection(authorization: LiveAuthorization, isOneOfSeveral: bo
     question: isOnly
       ? account.question({ client: clientName })
       : account.questionOf({ client: clientName, connection: instanceName ?? unnamed }),
-    spending: isOneOfSeveral ? describeMaxSpending(authorization, locale.texts) : null,
+    spending: describeMaxSpending(authorization, locale.texts),
     allowedOn: formats.day(confirmedAt, locale.timeZone),
     validUntil: formats.day(expiresAt, locale.timeZone),
     expiresSoon: authorization.expiresSoon,

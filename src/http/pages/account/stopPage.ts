@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createStopToken } from '../../../flows/account/disconnect.ts';
+import { findUserSessions } from '../../../flows/account/userSessions.ts';
 import { sessionOf } from '../../browser/forms.ts';
 import { noteOn } from '../../browser/outcomes.ts';
 import type { Page } from '../page.ts';
@@ -8,11 +9,18 @@ import { type AccountPageHead, accountPageHead, type Banner, redirectToSignIn } 
 
 interface Fields extends AccountPageHead, Pick<Banner, 'undone'> {
   readonly formToken: string;
+  /** To sign out every other browser and to change the password. */
+  readonly offersLess: boolean;
+  /** Null if the user is signed in only here. */
+  readonly endOthersToken: string | null;
+  readonly changesPassword: boolean;
 }
 
 export const STOP_PAGE: Page<Fields> = { name: 'stop' };
 
 export const STOP_PATH = '/oauth/account/stop';
+/** Behind “No, secure my account”. */
+export const SECURE_PATH = '/oauth/account/secure';
 
 /** Asks before every application is disconnected. */
 export async function showStopEverything(
@@ -21,7 +29,14 @@ export async function showStopEverything(
 ): Promise<FastifyReply> {
   const session = await sessionOf(request);
   if (session === null) return redirectToSignIn(reply);
-  const undone = noteOn(reply, STOP_PATH, session.user);
-  const formToken = createStopToken(request.server.context, session);
-  return showPage(reply, STOP_PAGE, { ...accountPageHead(session, reply), formToken, undone });
+  const { context } = request.server;
+  const { endOthersToken } = await findUserSessions(context, session);
+  return showPage(reply, STOP_PAGE, {
+    ...accountPageHead(session, reply),
+    formToken: createStopToken(context, session),
+    offersLess: request.routeOptions.url === SECURE_PATH,
+    endOthersToken,
+    changesPassword: context.provider === null,
+    undone: noteOn(reply, STOP_PATH, session.user),
+  });
 }

@@ -9,17 +9,18 @@ import { rememberOutcome } from '../../browser/outcomes.ts';
 import { seeOther, withQuery } from '../../browser/redirects.ts';
 import { ACCOUNT_PAGE_PARAMETERS, showAccount } from '../../pages/account/accountPage.ts';
 import { addAccountForm } from '../../pages/account/accountPages.ts';
-import { showHistory } from '../../pages/account/historyPage.ts';
+import { HISTORY_PATH, showApproval, showHistory } from '../../pages/account/historyPage.ts';
 import { SECURITY_PATH } from '../../pages/account/securityPage.ts';
-import { STOP_PATH, showStopEverything } from '../../pages/account/stopPage.ts';
+import { SECURE_PATH, STOP_PATH, showStopEverything } from '../../pages/account/stopPage.ts';
 import { refuseDecision } from '../../pages/formErrors.ts';
 
 /** A user's connected applications, their disconnection, the history, and its warnings. */
 export function accountRoutes(app: FastifyInstance, context: Context): void {
   app.get('/', async (_request, reply) => seeOther(reply));
   app.get(ACCOUNT_PATH, showAccount);
-  app.get('/oauth/account/history', showHistory);
-  app.get(STOP_PATH, showStopEverything);
+  app.get(HISTORY_PATH, showHistory);
+  app.get(`${HISTORY_PATH}/:number`, showApproval);
+  for (const path of [STOP_PATH, SECURE_PATH]) app.get(path, showStopEverything);
 
   for (const action of ['disconnect', 'disconnect-all'] as const) {
     addAccountForm(app, `/oauth/account/${action}`, async (form, session, reply) => {

@@ -25,7 +25,7 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
     const sent = { sessionId: form.get('session_id') ?? null, formToken: form.get('form_token') };
     const outcome = await endSession(context, session, sent, callerOf(reply.request));
     rememberOutcome(reply, outcome, SECURITY_PATH);
-    return SECURITY_PATH;
+    return outcome === 'ended' && form.hasAny(['then']) ? '/oauth/account/password' : SECURITY_PATH;
   });
 }
 

@@ -93,7 +93,8 @@ async function receiveReceipt(request: FastifyRequest, reply: FastifyReply): Pro
   const { choice, location, isLive } = receipt;
   const isReturn = request.routeOptions.url === '/oauth/return';
   if (!isReturn && isLive) return showReceipt(reply, authorizationRequest, receipt, decision);
-  if (isReturn && location !== null) return backToApplication(reply, authorizationRequest, choice, location);
+  if (isReturn && location !== null)
+    return backToApplication(reply, authorizationRequest, { choice, decision, location });
   return backUnanswered(reply, authorizationRequest, 'spent');
 }
 
@@ -121,7 +122,7 @@ export function answerDecision(reply: FastifyReply, request: AuthorizationReques
   reply.request.logOutcome = { client_id: request.client.clientId, outcome };
   switch (result.outcome) {
     case 'answered':
-      return backToApplication(reply, request, result.choice, result.location);
+      return backToApplication(reply, request, result);
     case 'confirm':
       // Allow pressed again after it was confirmed: the request has to say so.
       if (lastOutcome(reply, request)?.outcome !== 'allowed') forgetOutcome(reply);
@@ -152,11 +153,10 @@ function backUnanswered(
 function backToApplication(
   reply: FastifyReply,
   request: AuthorizationRequest,
-  choice: Choice,
-  location: string,
+  { choice, decision, location }: Readonly<Record<'decision' | 'location', string>> & { choice: Choice },
 ): FastifyReply {
-  // For Back from the application.
-  rememberOutcome(reply, choice === 'allow' ? 'allowed' : 'rejected', request);
+  // For Back from the application, and from there to it again.
+  rememberOutcome(reply, choice === 'allow' ? 'allowed' : 'rejected', request, { typed: [decision] });
   const headers = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' };
   return reply.headers(headers).redirect(location, 302);
 }

@@ -6,8 +6,9 @@ import { callerOf } from '../../../listener/caller.ts';
 import { emit } from '../../../signals/events.ts';
 import { clearCookie, forgetKeptLanguage, readCookies, setCookie } from '../../browser/cookies.ts';
 import { carriedRequest, FORM_OPTIONS, isFromOwnPage, receiveForm } from '../../browser/forms.ts';
+import { parseReturnPath } from '../../browser/language.ts';
 import { COOKIE_CHECK, forgetOutcome, rememberOutcome } from '../../browser/outcomes.ts';
-import { AGAIN, redirectToRequest } from '../../browser/redirects.ts';
+import { AGAIN, redirectToRequest, seeOther } from '../../browser/redirects.ts';
 import { refuseAttempt } from '../../pages/formErrors.ts';
 import { bodyParameters } from '../../request/parameters.ts';
 
@@ -37,6 +38,7 @@ async function receiveSignIn(request: FastifyRequest, reply: FastifyReply): Prom
   else refuseAttempt(reply, result, 'signIn', authorizationRequest, [login]);
   // The sign-in page again says why, or hints that cookies are off.
   const isLost = result.outcome === 'stale' && cookies.preLogin === null && isOwn;
+  if (authorizationRequest === null && !isLost) return seeOther(reply, parseReturnPath(form));
   return redirectToRequest(reply, authorizationRequest, isLost ? COOKIE_CHECK : '');
 }
 
