@@ -10,9 +10,10 @@ import { expect, it } from 'vitest';
 import { deliver, formatKey } from '../../src/notify/deliver.ts';
 import { KeyRing } from '../../src/secrets/keyRing.ts';
 import { newSecret } from '../support/ledger.ts';
-import { block, environment, useExampleFolder } from './examples.ts';
+import { readFile } from '../support/process/folder.ts';
+import { environment, useExampleFolder } from './examples.ts';
 
-// The blocks of docs/integrate/events.md verify what `assent notify` posts, by the libraries of others.
+// The calls of docs/integrate/events.md verify what `assent notify` posts, by the libraries of others.
 
 /** Of a later value of SECRETS, the present one, and an unknown one. */
 const KEYS = [newSecret(), newSecret(), newSecret()].flatMap((secret) =>
@@ -45,8 +46,8 @@ async function post(): Promise<Posted> {
 
 interface Language {
   readonly file: string;
-  /** Around the block: a program that reads BODY and HEADERS, and fails for a wrong signature. */
-  readonly program: (block: string) => string;
+  /** Around the calls: a program that reads BODY and HEADERS, and fails for a wrong signature. */
+  readonly program: (calls: string) => string;
   readonly run: string[];
   /** Brings the library, or finds it; where this fails, the test is skipped. */
   readonly prepare: string;
@@ -55,19 +56,23 @@ interface Language {
 const JAR = `${homedir()}/.m2/repository/com/standardwebhooks/standardwebhooks/1.1.0/standardwebhooks-1.1.0.jar`;
 
 const LANGUAGES: Readonly<Record<string, Language>> = {
-  javascript: {
+  JavaScript: {
     file: 'verify.mjs',
-    program: (code) => `const { BODY: body, HEADERS } = process.env;
+    program: (code) => `import { Webhook } from 'standardwebhooks';
+const { BODY: body, HEADERS, WEBHOOK_SECRET: secret } = process.env;
+let event;
 const request = { headers: JSON.parse(HEADERS) };
 ${code}
 if (event.type !== 'authorization.ended') process.exit(1);`,
     run: ['node', 'verify.mjs'],
     prepare: 'true',
   },
-  python: {
+  Python: {
     file: 'verify.py',
     program: (code) => `import json, os
 from types import SimpleNamespace
+from standardwebhooks.webhooks import Webhook
+secret = os.environ["WEBHOOK_SECRET"]
 body = os.environ["BODY"].encode()
 request = SimpleNamespace(headers=json.loads(os.environ["HEADERS"]))
 ${code}
@@ -75,7 +80,7 @@ assert event["type"] == "authorization.ended"`,
     run: ['python3', 'verify.py'],
     prepare: 'python3 -c "import standardwebhooks"',
   },
-  go: {
+  Go: {
     file: 'verify.go',
     program: (code) => `package main
 import (
@@ -86,6 +91,7 @@ import (
 )
 func main() {
 	body := []byte(os.Getenv("BODY"))
+	secret := os.Getenv("WEBHOOK_SECRET")
 	headers := map[string]string{}
 	json.Unmarshal([]byte(os.Getenv("HEADERS")), &headers)
 	request := &http.Request{Header: http.Header{}}
@@ -101,16 +107,17 @@ func main() {
     // With the network of the Go module proxy, or the module that is there already.
     prepare: 'go mod init example.com/verify && go mod tidy',
   },
-  java: {
+  Java: {
     file: 'Verify.java',
-    program: (code) => `import java.util.*;
+    program: (code) => `import com.standardwebhooks.Webhook;
+import java.util.*;
 class Verify {
   public static void main(String[] words) throws Exception {
-    String body = System.getenv("BODY");
+    String body = System.getenv("BODY"), secret = System.getenv("WEBHOOK_SECRET");
     Map<String, List<String>> headers = new HashMap<>();
     for (String name : List.of("webhook-id", "webhook-timestamp", "webhook-signature"))
       headers.put(name, List.of(System.getenv("HEADERS").replaceAll(".*\\"" + name + "\\":\\"([^\\"]+).*", "$1")));
-    ${code}
+    ${code};
   }
 }`,
     run: ['java', '-cp', JAR, 'Verify.java'],
@@ -118,9 +125,17 @@ class Verify {
   },
 };
 
+const page = readFile('docs/integrate/events.md');
+
+/** The code in the last cell of the language's row, without what it says of types. */
+function callsIn(language: string): string {
+  const [, cell = ''] = new RegExp(`^\\| ${language}\\b.*\\| (.+) \\|$`, 'm').exec(page) ?? [];
+  return [...cell.matchAll(/`([^`]+\))`/g)].map(([, call]) => call).join('\n');
+}
+
 const folder = useExampleFolder();
 for (const [language, { file, program }] of Object.entries(LANGUAGES))
-  writeFileSync(join(folder, file), program(block(`verify: ${language}`, 'events.md')));
+  writeFileSync(join(folder, file), program(callsIn(language)));
 
 /** Skips those that can't run here. */
 const rows = Object.entries(LANGUAGES).map(([language, { run, prepare }]) => {

@@ -12,7 +12,7 @@ import { versionOf } from '../support/process/program.ts';
 
 type Variables = Record<string, string>;
 
-type Guide = 'events.md' | 'guide.md' | 'resources.md';
+type Guide = 'guide.md' | 'resources.md';
 const textOf = (guide: Guide) => readFile(`docs/integrate/${guide}`);
 
 export const exampleFile = (name: string) => join(CHECKOUT, 'examples', name);

@@ -224,7 +224,7 @@ describe.each([
     for (const value of set) expect(value).toMatch(/^\$\{ADMIN_PORT:-\}$/);
   });
 
-  it('notifies in one container with the server’s settings, which are not servers to check', () => {
+  it('notifies in a separate container with the server’s settings', () => {
     const server = services.assent ?? services.one;
     const { notify } = services;
     expect([notify.command, notify.healthcheck]).toEqual([['assent', 'notify'], { disable: true }]);

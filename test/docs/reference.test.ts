@@ -62,7 +62,10 @@ function commandSections(): string {
     if (path === 'resource secret')
       // the same schemas
       return ['- **`assent resource secret …`**: as `assent client secret …`'];
-    const own = command.registeredArguments.length > 0 || command.commands.length === 0 || path === 'audit';
+    const own =
+      command.registeredArguments.length > 0 ||
+      command.commands.length === 0 ||
+      ['audit', 'notify'].includes(path);
     const isAlike = ['import', 'list'].includes(command.name());
     const among = isAlike ? program.commands.flatMap(({ commands }) => commands) : command.parent?.commands;
     const first = among?.find((other) => other.name() === (isAlike ? command.name() : 'create'));
