@@ -126,12 +126,13 @@ export const show = operation({
   summary: 'show an application',
   input: CLIENT_ID,
   output: CLIENT_VIEW.extend({
-    eventsBehind: BEHIND.nullable().describe('if its address for events fails, or is being caught up'),
+    eventsBehind: BEHIND.optional().describe('if its address for events fails, or is being caught up'),
   }),
   effect: 'reads',
   async run({ db }, { clientId }) {
     const client = await requireClient(db, clientId);
-    return { ...client, eventsBehind: client.eventsUri === null ? null : await findBehind(db, clientId) };
+    const eventsBehind = client.eventsUri === null ? null : await findBehind(db, clientId);
+    return { ...client, ...(eventsBehind && { eventsBehind }) };
   },
 });
 

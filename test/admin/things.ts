@@ -74,6 +74,8 @@ function newValues(): Things {
     secret: secret(),
     since: '2026-11-20',
     site: 'https://shop.example',
+    events_uri: 'https://shop.example/events',
+    events_internal: false,
     status: 'active',
     until: '2100-01-01T09:30:00+02:00',
     user_limits: true,

@@ -115,10 +115,11 @@ describe('the history of a user', () => {
     expect(events[0]).toMatchObject({ clientId: 'gone', clientName: null });
   });
 
-  it('shows every kind of user event except code exchanges and the deletion of the user', () => {
+  it('shows every kind of user event except code exchanges, what ends soon and the deletion of the user', () => {
     const ofUsers = AUDIT_KINDS.filter((kind) => !/^(client|resource|operator|trail|server)_/.test(kind));
     const told: readonly string[] = HISTORY_KINDS;
-    expect(ofUsers.filter((kind) => !told.includes(kind))).toEqual(['exchanged', 'user_deleted']);
+    const untold = ofUsers.filter((kind) => !told.includes(kind));
+    expect(untold).toEqual(['exchanged', 'ends_soon', 'user_deleted']);
   });
 
   it('continues at a cursor, even among events of the same time, and ignores an invalid cursor', async () => {

@@ -140,7 +140,7 @@ describe('an application', () => {
         async () => (await json<{ events_behind: unknown }>(`client show ${client.clientId}`)).events_behind,
         { timeout: 20_000 },
       )
-      .toBeNull();
+      .toBeUndefined();
     await revoke(await tokenFor(client, user));
     await expect.poll(() => reasonsAt(path).length, { timeout: 20_000 }).toBe(4);
   });

@@ -141,7 +141,7 @@ describe('--json', () => {
     [
       'client update x',
       2,
-      /^nothing to change: pass .*--name, .*--no-logo, .*, --oauth-2\.1 or --no-oauth-2\.1$/,
+      /^nothing to change: pass .*--name, .*--no-logo, .*, --events-internal or --no-events-internal$/,
     ],
     ['client create --redirect-uri https://x.example/ --force --name x\u200d', 1, /U\+200D at character 2/],
     ['client update x --reviewed --not-reviewed', 2, /cannot be used with option/],

@@ -92,7 +92,7 @@ describe('a limit that the user lowers', () => {
     );
     expect(fieldsOf(page)).toEqual({ limit_1: ['45000', null], limit_2: ['3000', null] });
     const answer = await exchange(codeOf(await allow(page, { limit_1: '45 000,00', limit_2: '3000.0' })));
-    expect(Object.keys(answer)).toEqual(['access_token', 'token_type', 'expires_in']);
+    expect(Object.keys(answer)).toEqual(['access_token', 'token_type', 'expires_in', 'grant_id']);
     expect(await scopeOf()).toEqual([SCOPE]);
     expect(await events()).toMatchObject([{}, {}, { scope: SCOPE, detail: null }, { scope: SCOPE }]);
   });
