@@ -95,6 +95,7 @@ describe.runIf(started instanceof Engine)('in containers', () => {
       expect(State.Health.Status).toBe('healthy');
       expect(Config.Labels[REVISION]).toBe('first');
       expect(HostConfig.LogConfig.Config).toEqual(LOG_BOUNDS);
+      expect(await service.run('docker compose logs notify')).toContain('"notifying"');
     });
 
     it('exchanges a code for a token', async () => {

@@ -227,7 +227,8 @@ describe.each([
   it('notifies in a separate container with the server’s settings', () => {
     const server = services.assent ?? services.one;
     const { notify } = services;
-    expect([notify.command, notify.healthcheck]).toEqual([['assent', 'notify'], { disable: true }]);
+    const check = { test: ['CMD', 'true'], interval: '5s' };
+    expect([notify.command, notify.healthcheck]).toEqual([['assent', 'notify'], check]);
     expect(notify.environment).toEqual(server.environment);
     expect(Number.parseInt(notify.stop_grace_period, 10)).toBeGreaterThan(endSeconds({}));
   });
