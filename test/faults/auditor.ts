@@ -1,5 +1,6 @@
 import type { Entry, Evidence } from './evidence.ts';
 import { ANSWER_RULES } from './rules/answers.ts';
+import { PAYMENT_RULES } from './rules/payments.ts';
 import { STORY_RULES } from './rules/stories.ts';
 import { TOKEN_RULES } from './rules/tokens.ts';
 import { TRAIL_RULES } from './rules/trail.ts';
@@ -10,7 +11,13 @@ export interface Rule {
   find(evidence: Evidence): string[];
 }
 
-export const RULES: readonly Rule[] = [...TOKEN_RULES, ...TRAIL_RULES, ...STORY_RULES, ...ANSWER_RULES];
+export const RULES: readonly Rule[] = [
+  ...TOKEN_RULES,
+  ...TRAIL_RULES,
+  ...STORY_RULES,
+  ...PAYMENT_RULES,
+  ...ANSWER_RULES,
+];
 
 /** The time after a takeover in which a replica with several hosts may answer from the former primary (`test/ha/README.md`). */
 const OVERTAKEN_MS = 3_000;

@@ -10,6 +10,7 @@ export type Act =
   | 'reject'
   | 'exchange'
   | 'introspect'
+  | 'pay'
   | 'revoke'
   | 'disconnect'
   | 'disconnectAll'
@@ -33,8 +34,10 @@ export interface Asked {
   readonly form?: string | undefined;
   readonly code?: string | undefined;
   readonly token?: string | undefined;
-  /** Of an exchange: the hash of the whole body, by which a repetition is recognized. */
+  /** Of an exchange or a payment: the hash of the whole body, by which a repetition is recognized. */
   readonly body?: string | undefined;
+  /** The application's name for it, of no other. */
+  readonly payment?: string | undefined;
   /** It may leave no row in the trail, as there may be nothing to undo. */
   readonly mayBeIdle?: boolean | undefined;
 }
@@ -60,6 +63,15 @@ export interface GrantRow {
   readonly tokenHash: string | null;
 }
 
+export interface PaymentRow {
+  readonly grantId: string;
+  readonly budget: string;
+  readonly payment: string;
+  readonly amount: number;
+  readonly paidAt: number;
+  readonly tokenIssuedAt: number;
+}
+
 export interface EventRow {
   readonly kind: string;
   readonly at: number;
@@ -82,6 +94,7 @@ export interface Evidence {
   readonly entries: readonly Entry[];
   readonly grants: readonly GrantRow[];
   readonly events: readonly EventRow[];
+  readonly payments: readonly PaymentRow[];
   /** What `assent doctor --invariants` finds. */
   readonly broken: readonly string[];
   readonly lives: readonly Life[];
@@ -112,15 +125,23 @@ export function decidedBy({ losing, frozenAt }: Evidence, { during, askedAt, tol
 
 const GRANTS = `select grant_id as "grantId", encode(token_hash, 'hex') as "tokenHash" from grants`;
 
+const msOf = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
+
+const PAYMENTS = `
+select grant_id as "grantId", encode(budget, 'hex') as budget, key as payment, amount::float8,
+       ${msOf('paid_at')} as "paidAt", ${msOf('token_issued_at')} as "tokenIssuedAt"
+  from payment_reservations`;
+
 const EVENTS = `
-select kind, (extract(epoch from at) * 1000)::float8 as at, grant_id as "grantId", user_id as "userId",
+select kind, ${msOf('at')} as at, grant_id as "grantId", user_id as "userId",
        client_id as "clientId", reference, operator
   from audit_events order by audit_events.at`;
 
-export async function readRows(client: pg.Client): Promise<Pick<Evidence, 'grants' | 'events'>> {
+export async function readRows(client: pg.Client): Promise<Pick<Evidence, 'grants' | 'events' | 'payments'>> {
   await client.query('begin isolation level repeatable read');
   const grants = await client.query<GrantRow>(GRANTS);
   const events = await client.query<EventRow>(EVENTS);
+  const payments = await client.query<PaymentRow>(PAYMENTS);
   await client.query('commit');
-  return { grants: grants.rows, events: events.rows };
+  return { grants: grants.rows, events: events.rows, payments: payments.rows };
 }

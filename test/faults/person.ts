@@ -4,9 +4,9 @@ import type { Answer } from '../support/http/agent.ts';
 import type { TestClient, TestUser } from '../support/server.ts';
 import { Browser, Unanswered } from './browser.ts';
 import type { Dice } from './dice.ts';
-import { CODE_LIFETIME_MS, type Site } from './site.ts';
+import { CODE_LIFETIME_MS, LIMIT, type Site } from './site.ts';
 
-const SPENDING = 'payment-shop.limit(7,5000) money-source("wallet")';
+const SPENDING = `payment-shop.limit(7,${LIMIT}) money-source("wallet")`;
 const MAX_KEPT = 20;
 
 interface Held {
@@ -24,6 +24,7 @@ export function person(site: Site, user: TestUser, name: string, dice: Dice) {
   const tokens: Held[] = [];
   const usedCodes: Held[] = [];
   const lateCodes: Held[] = [];
+  const payments: Record<string, string>[] = [];
 
   async function authorize(): Promise<void> {
     const client = dice.pick(site.clients);
@@ -47,6 +48,7 @@ export function person(site: Site, user: TestUser, name: string, dice: Dice) {
       await ask(tokens.at(-1));
     }
     keep(usedCodes, held);
+    if (dice.hits(0.6)) await pay(tokens.at(-1));
   }
 
   /** One that has expired, and that is not asked for again. */
@@ -64,6 +66,29 @@ export function person(site: Site, user: TestUser, name: string, dice: Dice) {
 
   async function ask(held: Held | undefined): Promise<void> {
     if (held !== undefined) await application.introspect(held.value);
+  }
+
+  /** Pays, also several times at once or while the token is revoked, and repeats unanswered and old payments. */
+  async function pay(held: Held | undefined): Promise<void> {
+    if (held === undefined) return;
+    // Only one of the larger ones fits in a budget.
+    const [count, amount] = [dice.pick([1, 4]), dice.pick(['1', '2600'])];
+    const made = Array.from({ length: count }, () => ({
+      token: held.value,
+      key: String(dice.next()),
+      amount,
+      currency: 'RUB',
+      source: 'wallet',
+      shop: '337',
+    }));
+    for (const payment of made) keep(payments, payment);
+    const sent = dice.hits(0.5) ? [...made, dice.pick(payments)] : made;
+    const send = async (payment: Record<string, string>, tries = 2): Promise<void> => {
+      const credentials = { authorization: site.resource };
+      const answer = await application.post('/oauth/spend', payment, credentials).catch(ifUnanswered);
+      if (tries > 1 && (answer?.status ?? 503) === 503) await send(payment, tries - 1);
+    };
+    await Promise.all([...sent.map((each) => send(each)), dice.hits(0.2) ? revoke(held) : null]);
   }
 
   function annulledBy(code: string): Held | undefined {
@@ -112,7 +137,7 @@ export function person(site: Site, user: TestUser, name: string, dice: Dice) {
     return requestOf(client, {
       state: String(dice.below(1_000_000)),
       ...(instance === undefined ? {} : { instance_name: instance }),
-      ...(dice.hits(0.06) ? { scope: SPENDING } : {}),
+      ...(dice.hits(0.5) ? { scope: SPENDING } : {}),
     });
   }
 
@@ -129,6 +154,7 @@ export function person(site: Site, user: TestUser, name: string, dice: Dice) {
     const action = dice.weighed<() => Promise<unknown>>([
       [40, authorize],
       [24, () => ask(held)],
+      [10, () => pay(held)],
       [6, reject],
       [5, () => exchange(anyOf(usedCodes))],
       [12, () => exchange(lateCode())],
@@ -146,7 +172,7 @@ export function person(site: Site, user: TestUser, name: string, dice: Dice) {
   };
 }
 
-function keep(all: Held[], one: Held): void {
+function keep<T>(all: T[], one: T): void {
   all.push(one);
   if (all.length > MAX_KEPT) all.shift();
 }

@@ -14,6 +14,9 @@ const SERVER_ROLE = 'assent_server';
 /** Short enough for a code to expire within a fault. */
 export const CODE_LIFETIME_MS = 10_000;
 
+/** Of each right that pays: payments of a budget can be added up. */
+export const LIMIT = 5_000;
+
 /** Against hanging only. */
 const PATIENCE = { timeout: 180_000, interval: 100 };
 
@@ -128,6 +131,7 @@ export class Site {
       ...onDatabase(this.home.serverUrl(index)),
       BASE_URL: this.baseUrl,
       PORT: String(port),
+      SPENDING: 'on',
       CODE_LIFETIME_SECONDS: String(CODE_LIFETIME_MS / 1_000),
       NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(CLOCK)}`,
     };

@@ -30,6 +30,8 @@ export function readRequest(
       return { ...ofBearer('exchange', 'code'), body: hashOf(fields.toString()) };
     case '/oauth/introspect':
       return ofBearer('introspect', 'token');
+    case '/oauth/spend':
+      return { ...ofBearer('pay', 'token'), body: hashOf(fields.toString()), payment: field('key') };
     case '/oauth/revoke':
       return ofBearer('revoke', 'token');
     case '/oauth/consent':
@@ -91,7 +93,7 @@ const DONE_AT: Partial<Record<Act, RegExp>> = {
 export function readOutcome(act: Act, answer: Answer): Reading {
   const { status, location, body } = answer;
   if (status === 503) return { told: 'unavailable' };
-  if (act === 'exchange' || act === 'introspect' || act === 'revoke') return readDocument(act, status, body);
+  if (['exchange', 'introspect', 'pay', 'revoke'].includes(act)) return readDocument(act, status, body);
   const isDone = DONE_AT[act]?.test(`${location} ${answer.headers.getSetCookie()}`) ?? status < 400;
   if (!isDone) return { told: 'refused', why: [status, answer.page ?? location?.split('?')[0]].join(' ') };
   const code = new URL(location ?? '', 'http://localhost').searchParams.get('code');
@@ -101,6 +103,10 @@ export function readOutcome(act: Act, answer: Answer): Reading {
 function readDocument(act: Act, status: number, body: string): Reading {
   if (status !== 200) return { told: 'refused', why: /"error":"(\w+)"/.exec(body)?.[1] ?? String(status) };
   if (act === 'introspect') return { told: 'done', active: body.includes('"active":true') };
+  if (act === 'pay') {
+    const { active, verdict, reason: why = verdict } = JSON.parse(body);
+    return { told: verdict === 'reserved' ? 'done' : 'refused', active, why };
+  }
   const token = /"access_token":"([^"]+)"/.exec(body)?.[1];
   return token === undefined ? { told: 'done' } : { told: 'done', token: hashOf(token) };
 }

@@ -39,9 +39,7 @@ function livesOf(evidence: Evidence) {
   const byUser = groupBy(entries, ({ userId }) => userId);
   const approvals = groupBy(entries, ({ act, code }) => (act === 'approve' ? code : undefined));
   const presses = groupBy(entries, ({ act, form }) => (act === 'approve' ? form : undefined));
-  const questions = groupBy(entries, ({ act, token, told }) =>
-    act === 'introspect' && told === 'done' ? token : undefined,
-  );
+  const questions = groupBy(entries, ({ active, token }) => (active === undefined ? undefined : token));
   return issues(entries).map((issue) => {
     // A press without an answer may have written the code that a later press of the same form returned.
     const allowed = (approvals.get(issue.code ?? '') ?? []).flatMap(
@@ -166,7 +164,7 @@ export const TOKEN_RULES: Rule[] = [
           const unblock = unblockOf(entries, block, ['done', 'nothing']);
           const until = unblock?.askedAt ?? block.toldAt + AT_ONCE;
           return entries
-            .filter((entry) => entry.act === 'introspect' && entry.active && blocks(block, entry))
+            .filter((entry) => entry.active && blocks(block, entry))
             .filter(({ askedAt, toldAt }) => askedAt >= block.toldAt && toldAt <= until)
             .map(({ token }) => `the token ${token} was accepted after ${block.ref}, a block`);
         }),
