@@ -31,44 +31,27 @@ const MAX_RESPONSE_BYTES = 64 * 1024;
 
 // Addresses that a name from outside may not lead to: those that don't belong to one host of the Internet (RFC 6890). The rest of
 // IPv6 has not been assigned to hosts.
-const NOT_PUBLIC = new BlockList();
-for (const [network, bits] of [
-  ...([
-    ['0.0.0.0', 8],
-    ['10.0.0.0', 8],
-    ['100.64.0.0', 10],
-    ['127.0.0.0', 8],
-    ['169.254.0.0', 16],
-  ] as const),
-  ...([
-    ['172.16.0.0', 12],
-    ['192.0.0.0', 24],
-    ['192.0.2.0', 24],
-    ['192.88.99.0', 24],
-    ['192.168.0.0', 16],
-  ] as const),
-  ...([
-    ['198.18.0.0', 15],
-    ['198.51.100.0', 24],
-    ['203.0.113.0', 24],
-    ['224.0.0.0', 3],
-  ] as const),
-] as const)
-  NOT_PUBLIC.addSubnet(network, bits, 'ipv4');
-for (const [network, bits] of [
-  ['2001::', 23],
-  ['2001:db8::', 32],
-  ['2002::', 16],
-  ['3fff::', 20],
-] as const)
-  NOT_PUBLIC.addSubnet(network, bits, 'ipv6');
-const PUBLIC_IPV6 = new BlockList();
-PUBLIC_IPV6.addSubnet('2000::', 3, 'ipv6');
+const NOT_PUBLIC_IPV4 = blockListOf(
+  '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24',
+  '192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3',
+);
+const NOT_PUBLIC_IPV6 = blockListOf('2001::/23 2001:db8::/32 2002::/16 3fff::/20');
+const ASSIGNED_IPV6 = blockListOf('2000::/3');
+
+function blockListOf(...lines: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const [network = '', bits] of lines
+    .join(' ')
+    .split(' ')
+    .map((one) => one.split('/')))
+    list.addSubnet(network, Number(bits), isIP(network) === 6 ? 'ipv6' : 'ipv4');
+  return list;
+}
 
 function isPublic(address: string): boolean {
   return isIP(address) === 6
-    ? PUBLIC_IPV6.check(address, 'ipv6') && !NOT_PUBLIC.check(address, 'ipv6')
-    : !NOT_PUBLIC.check(address);
+    ? ASSIGNED_IPV6.check(address, 'ipv6') && !NOT_PUBLIC_IPV6.check(address, 'ipv6')
+    : !NOT_PUBLIC_IPV4.check(address);
 }
 
 const REFUSED = 'the address is not on the Internet: mark it as internal if it is yours';

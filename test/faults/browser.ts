@@ -29,10 +29,6 @@ export class Browser extends Agent {
     return this.post('/oauth/introspect', { token }, { authorization: this.#site.resource });
   }
 
-  pay(payment: Readonly<Record<string, string>>): Promise<Answer> {
-    return this.post('/oauth/spend', payment, { authorization: this.#site.resource });
-  }
-
   override async send(url: string, init: Parameters<Agent['send']>[1]): Promise<Answer> {
     const { pathname, search } = new URL(url, this.baseUrl);
     const { during, owners, replicas, tokens } = this.#site;

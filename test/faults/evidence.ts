@@ -60,8 +60,6 @@ export interface Entry extends Asked {
 /** A grant's row; the hash in hex. */
 export interface GrantRow {
   readonly grantId: string;
-  readonly userId: string;
-  readonly clientId: string;
   readonly tokenHash: string | null;
 }
 
@@ -125,9 +123,7 @@ export function decidedBy({ losing, frozenAt }: Evidence, { during, askedAt, tol
   return isFrozen ? Number.POSITIVE_INFINITY : latest;
 }
 
-const GRANTS = `
-select grant_id as "grantId", user_id as "userId", client_id as "clientId", encode(token_hash, 'hex') as "tokenHash"
-  from grants`;
+const GRANTS = `select grant_id as "grantId", encode(token_hash, 'hex') as "tokenHash" from grants`;
 
 const msOf = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
 

@@ -48,6 +48,7 @@ export function person(site: Site, user: TestUser, name: string, dice: Dice) {
       await ask(tokens.at(-1));
     }
     keep(usedCodes, held);
+    if (dice.hits(0.6)) await pay(tokens.at(-1));
   }
 
   /** One that has expired, and that is not asked for again. */
@@ -67,25 +68,27 @@ export function person(site: Site, user: TestUser, name: string, dice: Dice) {
     if (held !== undefined) await application.introspect(held.value);
   }
 
-  /** Pays once, several times at once, or while the token is revoked, and repeats payments, also unanswered and old ones. */
+  /** Pays, also several times at once or while the token is revoked, and repeats unanswered and old payments. */
   async function pay(held: Held | undefined): Promise<void> {
     if (held === undefined) return;
-    const count = dice.pick([1, 1, 4]);
+    // Only one of the larger ones fits in a budget.
+    const [count, amount] = [dice.pick([1, 4]), dice.pick(['1', '2600'])];
     const made = Array.from({ length: count }, () => ({
       token: held.value,
       key: String(dice.next()),
-      amount: dice.pick(['1', '700.01', '2600']),
+      amount,
       currency: 'RUB',
       source: 'wallet',
       shop: '337',
     }));
     for (const payment of made) keep(payments, payment);
-    const repeated = dice.hits(0.5) ? [dice.pick(payments), ...made.slice(0, 1)] : [];
-    const send = async (payment: Record<string, string>) => {
-      const answer = await application.pay(payment).catch(ifUnanswered);
-      if (answer === undefined || answer.status === 503) await application.pay(payment).catch(ifUnanswered);
+    const sent = dice.hits(0.5) ? [...made, dice.pick(payments)] : made;
+    const send = async (payment: Record<string, string>, tries = 2): Promise<void> => {
+      const credentials = { authorization: site.resource };
+      const answer = await application.post('/oauth/spend', payment, credentials).catch(ifUnanswered);
+      if (tries > 1 && (answer?.status ?? 503) === 503) await send(payment, tries - 1);
     };
-    await Promise.all([...[...made, ...repeated].map(send), dice.hits(0.1) ? revoke(held) : null]);
+    await Promise.all([...sent.map((each) => send(each)), dice.hits(0.2) ? revoke(held) : null]);
   }
 
   function annulledBy(code: string): Held | undefined {
@@ -134,7 +137,7 @@ export function person(site: Site, user: TestUser, name: string, dice: Dice) {
     return requestOf(client, {
       state: String(dice.below(1_000_000)),
       ...(instance === undefined ? {} : { instance_name: instance }),
-      ...(dice.hits(0.4) ? { scope: SPENDING } : {}),
+      ...(dice.hits(0.5) ? { scope: SPENDING } : {}),
     });
   }
 
@@ -151,7 +154,7 @@ export function person(site: Site, user: TestUser, name: string, dice: Dice) {
     const action = dice.weighed<() => Promise<unknown>>([
       [40, authorize],
       [24, () => ask(held)],
-      [30, () => pay(held)],
+      [10, () => pay(held)],
       [6, reject],
       [5, () => exchange(anyOf(usedCodes))],
       [12, () => exchange(lateCode())],

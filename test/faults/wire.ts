@@ -103,13 +103,10 @@ export function readOutcome(act: Act, answer: Answer): Reading {
 function readDocument(act: Act, status: number, body: string): Reading {
   if (status !== 200) return { told: 'refused', why: /"error":"(\w+)"/.exec(body)?.[1] ?? String(status) };
   if (act === 'introspect') return { told: 'done', active: body.includes('"active":true') };
-  if (act === 'pay') return readVerdict(body);
+  if (act === 'pay') {
+    const { active, verdict, reason: why = verdict } = JSON.parse(body);
+    return { told: verdict === 'reserved' ? 'done' : 'refused', active, why };
+  }
   const token = /"access_token":"([^"]+)"/.exec(body)?.[1];
   return token === undefined ? { told: 'done' } : { told: 'done', token: hashOf(token) };
-}
-
-function readVerdict(body: string): Reading {
-  const { active, verdict, reason } = JSON.parse(body) as { active: boolean } & Record<string, string>;
-  if (verdict === 'reserved') return { told: 'done', active };
-  return { told: 'refused', active, why: reason ?? verdict ?? 'inactive' };
 }

@@ -146,9 +146,7 @@ it('what is answered as reserved is there, once, after PostgreSQL was killed, an
   expect(rows).toHaveLength(600);
 });
 
-interface Payer extends Awaited<ReturnType<typeof actorsAt>> {
-  readonly token: string;
-}
+type Payer = Awaited<ReturnType<typeof actorsAt>> & { readonly token: string };
 
 const again =
   (limit: string) =>
