@@ -22,7 +22,7 @@ with checks (name, level, holds, fails, remedy) as (values
    'run reassign owned, so that one role owns it all')
 ), tables as (
   select oid, relowner from pg_class where oid = any ('{
-    schema_migrations, settings, clients, client_secrets, client_logos, users, sessions, grants, imported_tokens, payment_reservations, rejections,
+    schema_migrations, settings, clients, client_secrets, client_logos, users, sessions, grants, imported_tokens, payment_reservations, notify_cursors, rejections,
     audit_events, resources, resource_secrets, throttles, operators, refusals}'::regclass[])
 ), ours (name, owner) as (
   select oid::regclass::text, relowner from tables
@@ -302,7 +302,7 @@ with checks (name, level, holds, fails, remedy) as (values
            case when at > clock_timestamp() + interval '5 minutes' then 'trail_times' end,
            case when part = 'audit_events_rest'::regclass then 'trail_months' end,
            case when kind not in (
-             'approved', 'approved_again', 'rejected', 'exchanged', 'replayed', 'revoked_by_user', 'revoked_by_application',
+             'approved', 'approved_again', 'rejected', 'exchanged', 'ends_soon', 'expired', 'replayed', 'revoked_by_user', 'revoked_by_application',
              'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended',
              'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'client_created',
              'client_imported', 'client_updated', 'client_blocked', 'client_unblocked', 'client_deleted', 'client_secret_added', 'client_secret_retired',

@@ -90,7 +90,9 @@ async function tellPart(notifier: Notifier, busy: Set<string>, signal: AbortSign
     const result = results[at] ?? { endpoint, cursor: start, delivered };
     return result.cursor === start ? [result] : [];
   });
-  await saveNotifyCursors(pool, [{ endpoint: TRAIL, cursor: part.next }, ...fallBehind]);
+  // Without events it stays: each move would be a write.
+  if (trail === undefined || part.count > 0)
+    await saveNotifyCursors(pool, [{ endpoint: TRAIL, cursor: part.next }, ...fallBehind]);
 
   const finish = (endpoint: string, done: Promise<NewCursor | null>) => {
     busy.add(endpoint);

@@ -27,7 +27,11 @@ export const explainRefusal = operation({
   summary:
     'explain the reference on an error page: the broken rule and the remedy; or the number on a receipt: what was allowed',
   input: z.strictObject({ reference: text('reference') }),
-  output: z.union([REFUSAL, EVENT.omit({ id: true, limits: true }).extend({ remedy: z.string() })]),
+  output: z.object({
+    ...REFUSAL.partial().shape,
+    ...EVENT.omit({ id: true, limits: true }).partial().shape,
+    ...REFUSAL.pick({ at: true, remedy: true }).shape,
+  }),
   effect: 'reads',
   async run({ db }, { reference }) {
     const receipt = parseReceiptNumber(reference);
