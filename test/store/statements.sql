@@ -965,6 +965,9 @@ on conflict (endpoint) do update
 -- notify-endpoints-find() → clientId text, uri text, isInternal boolean
 select client_id as "clientId", events_uri as uri, events_internal as "isInternal" from clients where events_uri is not null;
 
+-- notify-failing-count() → notifyFailing integer
+select count(*)::int as "notifyFailing" from notify_cursors where failures > 0;
+
 -- notify-grants-find(uuid) → grantId uuid, clientId text, instanceName text
 select grant_id as "grantId", client_id as "clientId", instance_name as "instanceName"
   from grants join clients using (client_id)
@@ -1172,13 +1175,12 @@ with alone as materialized (
 select exists (select from pg_attribute
                   where attrelid = to_regclass('schema_migrations') and attname = 'applied_at') as found;
 
--- schema-facts() → schemaVersion integer, monthsAhead integer, notifyFailing integer
+-- schema-facts() → schemaVersion integer, monthsAhead integer
 select (select max(version)::int from schema_migrations) as "schemaVersion", (select count(*)::int from (
          select inhrelid as id, relname as name,
                 to_date(substring(relname, '^audit_events_([0-9]{4}_[0-9]{2})$'), 'YYYY_MM') as month
            from pg_inherits join pg_class on pg_class.oid = inhrelid
-          where inhparent = 'audit_events'::regclass) as partitions where month > date_trunc('month', clock_timestamp() at time zone 'UTC')) as "monthsAhead",
-         (select count(*)::int from notify_cursors where failures > 0) as "notifyFailing";
+          where inhparent = 'audit_events'::regclass) as partitions where month > date_trunc('month', clock_timestamp() at time zone 'UTC')) as "monthsAhead";
 
 -- schema-version(integer) → version integer, oldest integer
 select coalesce(max(version), 0)::int as version,

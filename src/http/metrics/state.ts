@@ -5,6 +5,7 @@ import type pg from 'pg';
 import type { Gauge } from 'prom-client';
 import { waitingChecks } from '../../secrets/password.ts';
 import { PASSWORD_QUEUES } from '../../signals/timings.ts';
+import { countNotifyFailing } from '../../store/operate/notifyCursors.ts';
 import { findSchemaFacts, type SchemaFacts } from '../../store/schema/auditPartitions.ts';
 import type { DatabaseWatch } from '../../watch/databaseWatch.ts';
 import type { MetricFactory, MetricName } from './metrics.ts';
@@ -38,22 +39,27 @@ const FACTS_MS = 10_000;
 /** A scrape's longest wait for it; the previous facts suffice then. */
 const FACTS_WAIT_MS = 500;
 
+type Facts = SchemaFacts & Awaited<ReturnType<typeof countNotifyFailing>>;
+
 /** Absent until the database has responded: 0 must not stand for an unknown number. */
 function describeSchema(metrics: MetricFactory, db: pg.Pool, watch: DatabaseWatch): void {
-  let facts: SchemaFacts | null = null;
+  let facts: Partial<Facts> = {};
   let asking = Promise.resolve();
   let askAt = Number.NEGATIVE_INFINITY;
   const ask = async () => {
-    facts = await findSchemaFacts(db).catch(() => facts); // other gauges and the log report it
+    // Other gauges and the log report a failure; a server's role may not have been granted a new table yet.
+    const read = [findSchemaFacts(db), countNotifyFailing(db)].map((one) => one.catch(() => ({})));
+    facts = Object.assign({}, facts, ...(await Promise.all(read)));
   };
-  const show = (fact: keyof SchemaFacts) => async (gauge: Gauge) => {
+  const show = (fact: keyof Facts) => async (gauge: Gauge) => {
     if (watch.isUp && performance.now() >= askAt) {
       askAt = performance.now() + FACTS_MS;
       asking = ask();
     }
     await Promise.race([asking, sleep(FACTS_WAIT_MS, undefined, { ref: false })]);
-    if (facts === null) gauge.remove();
-    else gauge.set(facts[fact]);
+    const { [fact]: value } = facts;
+    if (value === undefined) gauge.remove();
+    else gauge.set(value);
   };
   metrics.gauge('assent_audit_months_ahead', [], show('monthsAhead'));
   metrics.gauge('assent_notify_failing', [], show('notifyFailing'));

@@ -1,4 +1,4 @@
-import { findAll, findOne, write } from '../database/query.ts';
+import { findAll, findExactlyOne, findOne, write } from '../database/query.ts';
 
 /** The cursor of all endpoints that keep up. */
 export const TRAIL = 'trail';
@@ -31,6 +31,10 @@ select endpoint, cursor, delivered, failures, failing_since as "failingSince", l
        next_try_at <= clock_timestamp() as "isDue",
        failing_since < clock_timestamp() - interval '${PAUSED_AFTER_DAYS} days' is true as "isPaused"
   from notify_cursors order by endpoint`;
+
+/** For metrics. */
+export const countNotifyFailing = findExactlyOne<void, { notifyFailing: number }>('notify-failing-count')`
+select count(*)::int as "notifyFailing" from notify_cursors where failures > 0`;
 
 export interface NewCursor extends Pick<NotifyCursor, 'endpoint' | 'cursor'> {
   readonly delivered?: readonly string[];

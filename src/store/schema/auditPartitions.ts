@@ -50,12 +50,11 @@ select pg_size_pretty((select sum(pg_total_relation_size(relid)) from pg_partiti
        ${MONTHS_LEFT} as "monthsAhead"`;
 
 /** Facts that the server's role may read. */
-export type SchemaFacts = Readonly<Record<'schemaVersion' | 'monthsAhead' | 'notifyFailing', number>>;
+export type SchemaFacts = Readonly<Record<'schemaVersion' | 'monthsAhead', number>>;
 
 /** @throws without an audit trail */
 export const findSchemaFacts = findExactlyOne<void, SchemaFacts>('schema-facts')`
-  select (select max(version)::int from schema_migrations) as "schemaVersion", ${MONTHS_LEFT} as "monthsAhead",
-         (select count(*)::int from notify_cursors where failures > 0) as "notifyFailing"`;
+  select (select max(version)::int from schema_migrations) as "schemaVersion", ${MONTHS_LEFT} as "monthsAhead"`;
 
 // The first month without a partition, from the oldest row outside all of them to some future month. A row too old for one
 // stays outside: its time may be wrong.
