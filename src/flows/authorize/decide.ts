@@ -35,12 +35,7 @@ interface SentDecision {
 
 export type DecisionOutcome =
   /** The browser returns to the application, with a code or with `access_denied`. */
-  | {
-      readonly outcome: 'answered';
-      readonly choice: Choice;
-      readonly decision: string;
-      readonly location: string;
-    }
+  | { readonly outcome: 'answered'; readonly choice: Choice; readonly location: string }
   /** Nothing was decided yet: the payment password or the provider confirms this decision first. */
   | { readonly outcome: 'confirm'; readonly decision: string }
   /** The decision was carried out. A page says so, and leads to the application. */
@@ -119,12 +114,10 @@ export async function writeDecision(
   if (proof !== null) emit('paymentConfirmation', verdict === 'written' ? 'confirmed' : 'stale');
   // The page of a password may not lead to the application, and one with a scheme of its own may not open at all.
   const showsReceipt = proof !== null || hasOwnScheme(authorizationRequest.redirectUri);
-  const answered = (choice: Choice): DecisionOutcome => {
-    const decision = forms.signDecision(context, pending, { ...pressed, choice });
-    if (showsReceipt) return { outcome: 'receipt', choice, decision };
-    const location = locationOf(context, authorizationRequest, choice, code);
-    return { outcome: 'answered', choice, decision, location };
-  };
+  const answered = (choice: Choice): DecisionOutcome =>
+    showsReceipt
+      ? { outcome: 'receipt', choice, decision: forms.signDecision(context, pending, { ...pressed, choice }) }
+      : { outcome: 'answered', choice, location: locationOf(context, authorizationRequest, choice, code) };
   if (verdict === 'written') return answered('allow');
   if (verdict === 'rejected') return answered('reject');
   if (verdict === 'blocked')

@@ -115,6 +115,14 @@ export function signDecision(
   return signForm(context, decisionForm(pending, choice), revision, carried);
 }
 
+/** Allow as pressed on the page of a token, with its limits as asked; null for another text. */
+export function signAllow(context: Context, pending: PendingAuthorization, token: string): string | null {
+  const form = verifyDecisionToken(context, pending, token);
+  if (form === null) return null;
+  const { revision, keyId, digest: page, textDigest } = form;
+  return signDecision(context, pending, { choice: 'allow', revision, page, keyId, lowered: [], textDigest });
+}
+
 /** Like {@link readDecision}, but null if pages now say something else of the rights: the user did not decide on that. */
 export function verifyDecision(context: Context, pending: PendingAuthorization, token: string | undefined) {
   const pressed = readDecision(context, pending, token, 'allow');

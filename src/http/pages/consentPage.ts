@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { ConsentStep, RequestedAccess } from '../../flows/authorize/authorize.ts';
 import { takesPassword } from '../../flows/authorize/confirmPayment.ts';
 import { findReceipt } from '../../flows/authorize/decide.ts';
-import { limitFields, typedIn } from '../../flows/authorize/decisionForms.ts';
+import { limitFields, signAllow, typedIn } from '../../flows/authorize/decisionForms.ts';
 import { withValues } from '../../languages/languages.ts';
 import { describeRights } from '../../languages/rights.ts';
 import type { TokenLifetime } from '../../rules/common/lifetimes.ts';
@@ -64,12 +64,15 @@ export async function showConsent(reply: FastifyReply, step: ConsentStep): Promi
 
 /** After Allow and Back: to the application by its code, while that lives, or else to its reviewed website. */
 async function findWayOn(reply: FastifyReply, authorizationRequest: AuthorizationRequest) {
-  const { outcome, typed: [decision = ''] = [] } = lastOutcome(reply, authorizationRequest) ?? {};
+  const { outcome, typed: [token = ''] = [] } = lastOutcome(reply, authorizationRequest) ?? {};
   if (outcome !== 'allowed' && outcome !== 'spent') return null;
   const { client } = authorizationRequest;
   const session = await sessionOf(reply.request);
   const { context } = reply.server;
-  const receipt = session && (await findReceipt(context, { authorizationRequest, session }, decision));
+  const pending = session && { authorizationRequest, session };
+  // The token of a page, or a decision that a page of ours had carried.
+  const decision = (pending && signAllow(context, pending, token)) ?? token;
+  const receipt = pending && (await findReceipt(context, pending, decision));
   if (receipt?.location) return decisionPath('/oauth/return', authorizationRequest, decision);
   return client.reviewed ? client.site : null;
 }

@@ -43,7 +43,8 @@ async function receiveConsent(request: FastifyRequest, reply: FastifyReply): Pro
   );
   const sent = { choice, decisionToken: form.get('decision_token'), typed } as const;
   const result = await decide(request.server.context, pending, sent, callerOf(request));
-  if (result.outcome !== 'wrong_limits') return answerDecision(reply, authorizationRequest, result);
+  if (result.outcome !== 'wrong_limits')
+    return answerDecision(reply, authorizationRequest, result, sent.decisionToken);
   const problems = [...result.problems.values()].flatMap((each) => Object.values(each));
   const rule = `sums that can't be granted: ${problems.join(', ')}`;
   const more = { typed: typed.map((text = '') => text) };
@@ -94,7 +95,7 @@ async function receiveReceipt(request: FastifyRequest, reply: FastifyReply): Pro
   const isReturn = request.routeOptions.url === '/oauth/return';
   if (!isReturn && isLive) return showReceipt(reply, authorizationRequest, receipt, decision);
   if (isReturn && location !== null)
-    return backToApplication(reply, authorizationRequest, { choice, decision, location });
+    return backToApplication(reply, authorizationRequest, { choice, location }, decision);
   return backUnanswered(reply, authorizationRequest, 'spent');
 }
 
@@ -116,13 +117,18 @@ const UNANSWERED = {
 
 const LOGGED = { allow: 'approved', reject: 'rejected' } as const;
 
-/** Leads on: to the application, to the confirmation or the receipt, or back to the request. */
-export function answerDecision(reply: FastifyReply, request: AuthorizationRequest, result: DecisionOutcome) {
+/** Leads on: to the application, to the confirmation or the receipt, or back to the request. @param token of the page */
+export function answerDecision(
+  reply: FastifyReply,
+  request: AuthorizationRequest,
+  result: DecisionOutcome,
+  token = '',
+) {
   const outcome = 'choice' in result ? LOGGED[result.choice] : result.outcome;
   reply.request.logOutcome = { client_id: request.client.clientId, outcome };
   switch (result.outcome) {
     case 'answered':
-      return backToApplication(reply, request, result);
+      return backToApplication(reply, request, result, token);
     case 'confirm':
       // Allow pressed again after it was confirmed: the request has to say so.
       if (lastOutcome(reply, request)?.outcome !== 'allowed') forgetOutcome(reply);
@@ -153,10 +159,11 @@ function backUnanswered(
 function backToApplication(
   reply: FastifyReply,
   request: AuthorizationRequest,
-  { choice, decision, location }: Readonly<Record<'decision' | 'location', string>> & { choice: Choice },
+  { choice, location }: { readonly choice: Choice; readonly location: string },
+  token: string,
 ): FastifyReply {
   // For Back from the application, and from there to it again.
-  rememberOutcome(reply, choice === 'allow' ? 'allowed' : 'rejected', request, { typed: [decision] });
+  rememberOutcome(reply, choice === 'allow' ? 'allowed' : 'rejected', request, { typed: [token] });
   const headers = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' };
   return reply.headers(headers).redirect(location, 302);
 }
