@@ -20,20 +20,8 @@ export interface Message {
 
 /** Values in our own words. Every other one is a name, which is isolated. */
 const OWN_WORDS = new Set([
-  ...[
-    'acts',
-    'after',
-    'amount',
-    'before',
-    'browser',
-    'currency',
-    'day',
-    'device',
-    'lastUse',
-    'limit',
-    'link',
-  ],
-  ...['most', 'network', 'number', 'system', 'target', 'time', 'title', 'total', 'wait', 'zone'],
+  ...['acts', 'after', 'amount', 'before', 'browser', 'currency', 'day', 'device', 'lastUse', 'limit'],
+  ...['link', 'most', 'network', 'number', 'system', 'target', 'time', 'title', 'total', 'wait', 'zone'],
 ]);
 
 /** In the order in which translators know them. */

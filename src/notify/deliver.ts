@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
-/** Where messages are posted. */
+/** Where webhooks are posted. */
 export interface Receiver {
   /** `wallet`, or `client:` with a client_id. */
   readonly name: string;
@@ -79,18 +79,18 @@ const agents = {
 };
 
 /**
- * Posts a message, signed by the current key and those before it (Standard Webhooks 1.0). Redirects are not followed.
+ * Posts a webhook, signed by the current key and those before it (Standard Webhooks 1.0). Redirects are not followed.
  * @throws {Error} with the reason unless the status is 2xx within {@link TIMEOUT_MS}
  */
-export async function deliver(endpoint: Receiver, keys: readonly Buffer[], message: Webhook): Promise<void> {
-  const url = new URL(endpoint.url);
-  const body = JSON.stringify(message.body);
+export async function deliver(receiver: Receiver, keys: readonly Buffer[], webhook: Webhook): Promise<void> {
+  const url = new URL(receiver.url);
+  const body = JSON.stringify(webhook.body);
   const timestamp = Math.floor(Date.now() / 1000);
-  const signed = `${message.id}.${timestamp}.${body}`;
+  const signed = `${webhook.id}.${timestamp}.${body}`;
   const headers = {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
-    'webhook-id': message.id,
+    'webhook-id': webhook.id,
     'webhook-timestamp': timestamp,
     'webhook-signature': keys
       .map((key) => `v1,${createHmac('sha256', key).update(signed).digest('base64')}`)
@@ -98,12 +98,12 @@ export async function deliver(endpoint: Receiver, keys: readonly Buffer[], messa
   };
   const { hostname, protocol } = url;
   const host = hostname.replace(/^\[|\]$/g, '');
-  if (!endpoint.isInternal && isIP(host)) requirePublic([host]);
+  if (!receiver.isInternal && isIP(host)) requirePublic([host]);
   const { request } = protocol === 'https:' ? https : http;
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   const sent = request(url, {
     ...{ method: 'POST', headers, signal, agent: agents[protocol as keyof typeof agents] },
-    ...(endpoint.isInternal ? {} : { lookup: lookupPublic }),
+    ...(receiver.isInternal ? {} : { lookup: lookupPublic }),
   });
   sent.end(body);
   try {

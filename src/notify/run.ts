@@ -98,9 +98,7 @@ async function tellPart(notifier: Notifier, busy: Set<string>, signal: AbortSign
     busy.add(endpoint);
     done
       .then((cursor) => cursor && saveNotifyCursors(pool, [cursor]))
-      .catch(
-        (error: Error) => signal.aborted || log.error({ endpoint, err: error }, 'a cursor was not stored'),
-      )
+      .catch((error: Error) => signal.aborted || log.error({ endpoint, err: error }, 'the database failed'))
       .finally(() => busy.delete(endpoint));
   };
   for (const [at, { endpoint, done }] of told.entries()) if (results[at] === null) finish(endpoint, done);
@@ -205,7 +203,8 @@ async function deliverAll(
     const { message: lastError } = error as Error;
     const fields = { endpoint, error: lastError, failures: earlier + 1 };
     const since = earlier === 0 ? null : before.failingSince;
-    if (since !== null && Date.now() - since.getTime() > PAUSED_AFTER_DAYS * DAY_MS)
+    // The next try would come too late.
+    if (since !== null && Date.now() + delay * 1000 - since.getTime() > PAUSED_AFTER_DAYS * DAY_MS)
       log.error(fields, 'an endpoint is paused until `assent notify resume`');
     else log.warn({ ...fields, retry_seconds: delay }, 'a webhook was not delivered');
     return { endpoint, cursor: before.cursor, delivered, failures: earlier + 1, lastError, delay };

@@ -17,7 +17,7 @@ const REASONS: Readonly<Partial<Record<AuditEvent['outcome'], string>>> = {
 
 interface Ended {
   readonly clientId: string;
-  readonly message: Webhook;
+  readonly webhook: Webhook;
 }
 
 /** What applications are told of an event: never who the user is. A blocked application's message has no grant: all have ended. */
@@ -28,7 +28,7 @@ export async function tellApplications(pool: pg.Pool, event: AuditEvent): Promis
   const type = 'authorization.ended';
   const ended = (of: string, grant_id: string | null, instance_name: string | null, suffix = '') => ({
     clientId: of,
-    message: {
+    webhook: {
       id: id + suffix,
       body: { type, timestamp: at, data: { grant_id, client_id: of, instance_name, reason } },
     },

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { actOf } from '../http/describe/describeGranted.ts';
 import { describeDevice, describeNetwork } from '../http/describe/describeWarnings.ts';
 import { stripLanguageMarks } from '../languages/foreign.ts';
 import { isolated } from '../languages/formats.ts';
@@ -94,10 +95,9 @@ function describeAccess(
   const rights = scope === null ? [] : parseScope(scope, currency);
   const lifetime = tokenLifetimeFrom(at);
   const powers = describeRights(rights, locale).filter(({ isSource }) => !isSource);
-  const acts = powers.map(({ before, target, after, limit, quotes }) => {
-    const named = target === null ? '' : quotes.open + isolated(target.join(' ')) + quotes.close;
-    const act = formats.inSentence(before) + named + after;
-    return limit === null ? act : `${act} (${formats.inSentence(limit)})`;
+  const acts = powers.map((right) => {
+    const act = actOf(right, locale.texts);
+    return right.limit === null ? act : `${act} (${formats.inSentence(right.limit)})`;
   });
   const spends = hasSpendingRight(rights);
   const { daysLeft, lastDay } = spendingDays(rights, lifetime);

@@ -115,10 +115,9 @@ export const next = operation({
   async run({ db }, { after = null }) {
     const part = await findTrailPart(db, after, MAX_EVENTS_AT_ONCE);
     if (part === null) throw new OperatorError('unknown_after', NOT_OURS, 'after');
-    const { since } = part.cursor;
     // An event is at most a statement older than its transaction, which gets its number at its first lock.
-    const cursor = formatCursor(part.cursor);
-    return { events: part.events, cursor, completeUntil: new Date(Number(since / 1000n) - STATEMENT_MS) };
+    const completeUntil = new Date(Number(part.cursor.since / 1000n) - STATEMENT_MS);
+    return { events: part.events, cursor: formatCursor(part.cursor), completeUntil };
   },
 });
 

@@ -36,7 +36,7 @@ export const explainRefusal = operation({
   async run({ db }, { reference }) {
     const receipt = parseReceiptNumber(reference);
     for await (const [found = null] of receipt === null ? [] : findAuditEvents(db, receipt, 1)) {
-      const event = ensureFound(found, 'receipt', reference);
+      const event = ensureFound(found?.grantId ? found : null, 'receipt', reference);
       return { ...event, remedy: `See what is left of it: \`assent grant show ${event.grantId}\`.` };
     }
     const [refusal] = await findRefusals(db, { reference: reference.trim().toLowerCase(), clientId: null });

@@ -64,9 +64,9 @@ export async function openNotifier(
       deliver: (receiver, webhook) => deliver(receiver, keyRing.webhookKeys(receiver.name), webhook),
       async tell(event) {
         const ended = await tellApplications(pool, event);
-        const message = config.notifyUrl === null ? null : await tellWallet(pool, event, config);
-        const toWallet = message === null ? [] : [[WALLET, message] as const];
-        return [...toWallet, ...ended.map((one) => [receiverName(one.clientId), one.message] as const)];
+        const webhook = config.notifyUrl === null ? null : await tellWallet(pool, event, config);
+        const toWallet = webhook === null ? [] : [[WALLET, webhook] as const];
+        return [...toWallet, ...ended.map((one) => [receiverName(one.clientId), one.webhook] as const)];
       },
     });
   } finally {

@@ -246,21 +246,23 @@ describe('the wallet', () => {
       .poll(() => kindsOf(ivan), { timeout: 20_000 })
       .toEqual(['new_browser', 'allowed', 'password_set']);
     expect(kindsOf(anna)).toEqual(['new_browser', 'allowed', 'replaced', 'ended']);
-    const day = /\d+\s\S+\s2026.*?UTC/g;
+    const time = /\d+\s\S+\s\d{4}.{1,9}[\d:]+ UTC/g;
+    const day = /\d+\s\S+\s\d{4}(\sг\.)?/g;
     const texts = messages().map(({ subject, text, link }) =>
       `${subject}: ${text}`
         .replaceAll(link, '{link}')
-        .replaceAll(/2026-\d\d-\d\d-[0-9a-f]{10}/g, '{number}')
-        .replaceAll(day, '{time}'),
+        .replaceAll(/\d{4}-\d\d-\d\d-[0-9a-f]{10}/g, '{number}')
+        .replaceAll(time, '{time}')
+        .replaceAll(day, '{day}'),
     );
     expect(texts).toMatchInlineSnapshot(`
       [
         "New sign-in: Unknown browser on an unknown system: {time}, IP address 127.0.0.x. Was this you? Then there is nothing to do. If not: {link}",
-        "⁨Green Mountain⁩ can now pay from your account: You allowed this on {time}: see your account number, balance and status and pay any shop (at most RUB 5,000 in any 7 days), until 29 November 2029. RUB 785,000 at most in all. Receipt {number}: {link} Not you? Open it and press “No, secure my account”.",
-        "⁨Green Mountain⁩’s access has changed: You allowed this on {time}. From now on: see your account number, balance and status, until 29 November 2029. It can’t spend your money. Receipt {number}: {link} Not you? Open it and press “No, secure my account”.",
+        "⁨Green Mountain⁩ can now pay from your account: You allowed this on {time}: see your account number, balance and status and pay any shop (at most RUB 5,000 in any 7 days), until {day}. RUB 785,000 at most in all. Receipt {number}: {link} Not you? Open it and press “No, secure my account”.",
+        "⁨Green Mountain⁩’s access has changed: You allowed this on {time}. From now on: see your account number, balance and status, until {day}. It can’t spend your money. Receipt {number}: {link} Not you? Open it and press “No, secure my account”.",
         "⁨Green Mountain⁩ can no longer use your account: It gave up its access on {time}. Payments already made are not undone.",
         "Новый вход: Неизвестный браузер, неизвестная система: {time}, IP‑адрес 127.0.0.x. Это были вы? Тогда ничего делать не нужно. Если нет: {link}",
-        "⁨Green Mountain⁩ теперь может платить с вашего счёта: Вы разрешили это {time}: платить любым магазинам (не больше 5 000 ₽ за любые 7 дней) (до 29 ноября 2029 г.). Всего не больше 785 000 ₽. Квитанция {number}: {link} Это были не вы? Откройте её и нажмите «Нет, защитить аккаунт».",
+        "⁨Green Mountain⁩ теперь может платить с вашего счёта: Вы разрешили это {time}: платить любым магазинам (не больше 5 000 ₽ за любые 7 дней) (до {day}). Всего не больше 785 000 ₽. Квитанция {number}: {link} Это были не вы? Откройте её и нажмите «Нет, защитить аккаунт».",
         "Мы задали вам новый пароль: Вы об этом просили? Тогда войдите с ним и придумайте свой: {link} Если нет, позвоните нам.",
       ]
     `);
@@ -268,6 +270,32 @@ describe('the wallet', () => {
     expect((await browser.get(link.replace(server.baseUrl, ''))).text).toContain('Green Mountain');
     expect(messages()[0]).toMatchObject({ login: anna.login, external_id: null, language: 'en' });
   });
+});
+
+it('an endpoint that has failed for three days is paused, which the log and doctor say, until it is resumed', async () => {
+  const client = await applicationAt(path);
+  const user = await users();
+  receivers.answer(path, () => 500);
+  const { log } = await notify();
+  await revoke(await tokenFor(client, user));
+  const endpoint = `client:${client.clientId}`;
+  const setSince = (ago: string) =>
+    server.database.pool.query(
+      `update notify_cursors set failing_since = now() - $2::interval, failures = 9, next_try_at = now() where endpoint = $1`,
+      [endpoint, ago],
+    );
+  await expect.poll(async () => (await setSince('71 hours')).rowCount, { timeout: 20_000 }).toBe(1);
+  await expect.poll(log, { timeout: 20_000 }).toMatch(/"level":"error".*an endpoint is paused/);
+  await setSince('73 hours');
+  const tries = receivers.deliveries.filter((one) => one.path === path).length;
+  const { stdout } = await assent('doctor');
+  expect(stdout).toMatch(
+    new RegExp(`${endpoint} failed to take \\d+ webhooks in a row: status 500; it is paused`),
+  );
+  expect(receivers.deliveries.filter((one) => one.path === path)).toHaveLength(tries);
+  receivers.answer(path, () => 204);
+  await json(`notify resume ${client.clientId}`);
+  await expect.poll(() => reasonsAt(path), { timeout: 20_000 }).toEqual(['application']);
 });
 
 it('assent maintain writes what has ended, and what ends in 30 days, once each; both are told', async () => {

@@ -59,11 +59,11 @@ export async function introspectForAny(context: Context, credentials: Credential
   const { id, secret } = credentials;
   const { authenticated, token } = await findOwnToken(context.db, lookupOf(id, secret, accessToken));
   if (!authenticated) return answer;
-  const { username, sub, external_id, ...access } = { ...NO_USER, ...describeToken(context, token) };
+  const own = describeToken(context, token);
+  if (!own.active) return own;
+  const { username, sub, external_id, ...access } = own;
   return access;
 }
-
-const NO_USER = { username: undefined, sub: undefined, external_id: undefined };
 
 function lookupOf(callerId: string, secret: string | null, accessToken: string) {
   const { grantId, hash } = parseToken('token', accessToken);

@@ -1,5 +1,5 @@
 import { isolated } from '../../languages/formats.ts';
-import { textIn } from '../../languages/languages.ts';
+import { type Texts, textIn } from '../../languages/languages.ts';
 import { type DescribedRight, describeRights } from '../../languages/rights.ts';
 import type { TokenLifetime } from '../../rules/common/lifetimes.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
@@ -21,15 +21,17 @@ export function describeGranted(
   const described = describeRights(rights, locale).map((right) => ({ change: null, fields: [], ...right }));
   const money = describeMoney(rights, described, lead, lifetime, locale);
   const others = described.filter(({ spending, isSource }) => !spending && !isSource);
-  const acts = formats.allOf(others.map((right) => formats.inSentence(right.before) + namedIn(right)));
+  const acts = formats.allOf(others.map((right) => actOf(right, locale.texts)));
   const also = acts === '' ? null : money === null ? `${lead} ${acts}` : request.also({ acts });
   const isAsked = rights.some(({ sources }) => sources);
   const most = money && { ...money, source: isAsked ? money.source : null, total: null };
   return { client: { name: client.name }, instanceName, money: most, also };
 }
 
-function namedIn({ target, after, quotes }: DescribedRight): string {
-  return (target === null ? '' : quotes.open + isolated(target.join(' ')) + quotes.close) + after;
+/** A right within a sentence, such as “pay the shop ‘42’”. */
+export function actOf({ before, target, after, quotes }: DescribedRight, { formats }: Texts): string {
+  const named = target === null ? '' : quotes.open + isolated(target.join(' ')) + quotes.close;
+  return formats.inSentence(before) + named + after;
 }
 
 export interface LimitField extends Record<'name' | 'value' | 'label', string> {

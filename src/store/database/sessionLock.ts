@@ -27,7 +27,6 @@ export function withSessionLock(
     }
     if (signal.aborted) return;
     connection.once('end', lost);
-    await work();
-    connection.off('end', lost);
+    await work().finally(() => connection.off('end', lost));
   });
 }

@@ -162,8 +162,9 @@ function backToApplication(
   { choice, location }: { readonly choice: Choice; readonly location: string },
   token: string,
 ): FastifyReply {
-  // For Back from the application, and from there to it again.
-  rememberOutcome(reply, choice === 'allow' ? 'allowed' : 'rejected', request, { typed: [token] });
+  // For Back from the application, and after Allow from there to it again.
+  if (choice === 'allow') rememberOutcome(reply, 'allowed', request, { typed: [token] });
+  else rememberOutcome(reply, 'rejected', request);
   const headers = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' };
   return reply.headers(headers).redirect(location, 302);
 }
