@@ -1,7 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
 import { memoize } from '../rules/common/memoize.ts';
-import { type AuditEvent, findTrailPart, formatCursor, parseCursor } from '../store/operate/auditTrail.ts';
+import {
+  type AuditEvent,
+  cursorAge,
+  findTrailPart,
+  formatCursor,
+  ownCursor,
+  parseCursor,
+  type TrailCursor,
+} from '../store/operate/auditTrail.ts';
 import {
   findEventsEndpoints,
   findNotifyCursors,
@@ -40,18 +48,37 @@ const PAUSE_MS = 500;
 const DELAYS = [5, 30, 120, 600, 1_800, 3_600, 21_600] as const;
 const DAY_MS = 86_400_000;
 
-const FOREIGN =
-  'the cursor is from another database, or from before a failover or restore: see docs/operate/notify.md';
-/** A restored database may come to it. */
-const FOREIGN_MS = 60_000;
+/** Without events the shared cursor moves this often: a move is a write, but says that the process runs. */
+const IDLE_SECONDS = 60;
+/** An event that is older, and unread, is of an open transaction. */
+const HELD_SECONDS = 150;
 
 /** Follows the trail and delivers, until the signal. @throws what the database throws */
 export async function runNotifier(notifier: Notifier, signal: AbortSignal): Promise<void> {
   const busy = new Set<string>();
+  await adoptCursors(notifier);
   while (!signal.aborted) {
     const hasMore = await tellPart(notifier, busy, signal);
     if (!hasMore) await wait(PAUSE_MS, undefined, { signal }).catch(() => {});
   }
+}
+
+/** After a restore, cursors begin again at their times. */
+async function adoptCursors({ pool, log }: Notifier): Promise<void> {
+  for (const { endpoint, cursor } of await findNotifyCursors(pool)) {
+    const own = await ownCursor(pool, cursor);
+    if (own === cursor) continue;
+    log.warn({ endpoint }, 'the database was restored: recent webhooks are posted again, with the same ids');
+    await saveNotifyCursors(pool, [{ endpoint, cursor: own }]);
+  }
+}
+
+/** The first cursor. The second one knows which transactions ran before it. */
+async function startFromNow(pool: pg.Pool): Promise<string> {
+  const before = await readTrail(pool, null);
+  const { cursor } = await readTrail(pool, before.cursor);
+  await saveNotifyCursors(pool, [{ endpoint: TRAIL, cursor: formatCursor(cursor) }]);
+  return formatCursor(cursor);
 }
 
 /** By their names. */
@@ -67,37 +94,34 @@ async function tellPart(notifier: Notifier, busy: Set<string>, signal: AbortSign
   const { pool, log } = notifier;
   const receivers = await loadReceivers(notifier);
   const cursors = await findNotifyCursors(pool);
-  const trail = cursors.find(({ endpoint }) => endpoint === TRAIL);
-  const behind = await findBehind(notifier, cursors, receivers, busy);
-  const part = await readPart(notifier, trail?.cursor ?? null);
-  if (part === null) {
-    log.error({}, FOREIGN);
-    await wait(FOREIGN_MS, undefined, { signal }).catch(() => {});
-    return false;
-  }
+  const shared = cursors.find(({ endpoint }) => endpoint === TRAIL)?.cursor ?? (await startFromNow(pool));
+  const behind = await findBehind(notifier, cursors, receivers, shared, busy);
+  const part = await readPart(notifier, shared);
   const keepingUp = [...receivers.values()].filter(
     ({ name }) => !behind.has(name) && part.webhooks.has(name),
   );
-  const start = trail?.cursor ?? part.next;
   const told = keepingUp.map((receiver) => {
-    const before = { cursor: start, delivered: [], failures: 0, failingSince: null };
+    const before = { cursor: shared, delivered: [], failures: 0, failingSince: null };
     return { endpoint: receiver.name, ...tellReceiver(notifier, receiver, part, before) };
   });
   const results = await Promise.all(
     told.map(({ done, delivered }) => Promise.race([done, lateness(delivered)])),
   );
   const fallBehind = told.flatMap(({ endpoint, delivered }, at): NewCursor[] => {
-    const result = results[at] ?? { endpoint, cursor: start, delivered };
-    return result.cursor === start ? [result] : [];
+    const result = results[at] ?? { endpoint, cursor: shared, delivered };
+    return result.cursor === shared ? [result] : [];
   });
-  // Without events it stays: each move would be a write.
-  if (trail === undefined || part.count > 0)
+  const [before, after] = [cursorAge(shared), cursorAge(part.next)];
+  if (part.count > 0 || before.idle > IDLE_SECONDS || before.lag - after.lag > IDLE_SECONDS) {
+    if (before.since === after.since && after.lag > HELD_SECONDS && part.count < PART)
+      log.warn({ seconds: Math.round(after.lag) }, 'an open transaction holds back webhooks');
     await saveNotifyCursors(pool, [{ endpoint: TRAIL, cursor: part.next }, ...fallBehind]);
+  }
 
-  const finish = (endpoint: string, done: Promise<NewCursor | null>) => {
+  const finish = (endpoint: string, done: Promise<NewCursor>) => {
     busy.add(endpoint);
     done
-      .then((cursor) => cursor && saveNotifyCursors(pool, [cursor]))
+      .then((cursor) => saveNotifyCursors(pool, [cursor]))
       .catch((error: Error) => signal.aborted || log.error({ endpoint, err: error }, 'the database failed'))
       .finally(() => busy.delete(endpoint));
   };
@@ -110,7 +134,7 @@ async function tellPart(notifier: Notifier, busy: Set<string>, signal: AbortSign
     const missed = readOnce(cursor.cursor);
     finish(
       receiver.name,
-      missed.then((one) => one && tellReceiver(notifier, receiver, one, cursor).done),
+      missed.then((one) => tellReceiver(notifier, receiver, one, cursor).done),
     );
   }
   return part.count >= PART;
@@ -121,15 +145,14 @@ async function findBehind(
   { pool, log }: Notifier,
   cursors: readonly NotifyCursor[],
   receivers: ReadonlyMap<string, Receiver>,
+  shared: string,
   busy: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, NotifyCursor>> {
-  const shared = cursors.find(({ endpoint }) => endpoint === TRAIL);
-  const behind = new Map(cursors.filter((one) => one !== shared).map((one) => [one.endpoint, one]));
+  const behind = new Map(
+    cursors.filter(({ endpoint }) => endpoint !== TRAIL).map((one) => [one.endpoint, one]),
+  );
   const isThere = ({ endpoint, cursor, failures }: NotifyCursor) =>
-    shared &&
-    failures === 0 &&
-    !busy.has(endpoint) &&
-    parseCursor(cursor).from >= parseCursor(shared.cursor).from;
+    failures === 0 && !busy.has(endpoint) && parseCursor(cursor).from >= parseCursor(shared).from;
   const gone = [...behind.values()].filter((one) => !receivers.has(one.endpoint) || isThere(one));
   for (const { endpoint } of gone) {
     behind.delete(endpoint);
@@ -147,10 +170,14 @@ interface Part {
   readonly webhooks: ReadonlyMap<string, readonly Webhook[]>;
 }
 
-/** @param cursor null for now @returns null if it is of another database */
-async function readPart({ pool, tell }: Notifier, cursor: string | null): Promise<Part | null> {
-  const part = await findTrailPart(pool, cursor === null ? null : parseCursor(cursor), PART);
-  if (part === null) return null;
+async function readTrail(pool: pg.Pool, cursor: TrailCursor | null) {
+  const part = await findTrailPart(pool, cursor, PART);
+  if (part === null) throw new Error('the database was replaced by another one');
+  return part;
+}
+
+async function readPart({ pool, tell }: Notifier, cursor: string): Promise<Part> {
+  const part = await readTrail(pool, parseCursor(cursor));
   // Transactions that waited for each other's locks may have got their numbers the other way round.
   const events = part.events.toSorted((one, other) => one.at.getTime() - other.at.getTime());
   const webhooks = new Map<string, Webhook[]>();

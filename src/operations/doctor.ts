@@ -5,7 +5,8 @@ import { countForeignHashes } from '../store/account/passwords.ts';
 import { findClients } from '../store/common/clients.ts';
 import { findRefusals } from '../store/common/refusals.ts';
 import { hostsByPool, transaction } from '../store/database/database.ts';
-import { findNotifyCursors } from '../store/operate/notifyCursors.ts';
+import { cursorAge } from '../store/operate/auditTrail.ts';
+import { findNotifyCursors, TRAIL } from '../store/operate/notifyCursors.ts';
 import { findOperators } from '../store/operate/operators.ts';
 import { findTrailFacts, MIN_MONTHS_AHEAD, ownsTables } from '../store/schema/auditPartitions.ts';
 import { type DatabaseFacts, findDatabaseFacts, findOtherCollation } from '../store/schema/health.ts';
@@ -149,12 +150,16 @@ const OF_DATABASE: Readonly<Record<string, (facts: Facts) => Promise<Verdict | V
   },
 
   async notify({ pool }) {
-    const failing = (await findNotifyCursors(pool)).filter(({ failures }) => failures > 0);
-    return failing.map(({ endpoint, failures, lastError, isPaused }) => {
+    const cursors = await findNotifyCursors(pool);
+    const shared = cursors.find(({ endpoint }) => endpoint === TRAIL);
+    const late = shared === undefined ? [] : judgeLateness(cursorAge(shared.cursor));
+    const failing = cursors.filter(({ failures }) => failures > 0);
+    const behind = failing.map(({ endpoint, failures, lastError, isPaused }) => {
       const text = `${endpoint} failed to take ${failures} webhook${failures === 1 ? '' : 's'} in a row: ${lastError}`;
       const remedy = 'mend it, then assent notify resume; see docs/operate/notify.md';
       return isPaused ? wrong(`${text}; it is paused`, remedy) : advice(text, remedy);
     });
+    return [...late, ...behind];
   },
 
   async redirects({ pool }) {
@@ -204,6 +209,23 @@ const OF_DATABASE: Readonly<Record<string, (facts: Facts) => Promise<Verdict | V
     });
   },
 };
+
+/** `assent notify` moves its cursor each minute, also without events. */
+const MAX_NOTIFY_LAG_SECONDS = 300;
+
+function judgeLateness({ idle, lag }: ReturnType<typeof cursorAge>): Verdict[] {
+  const minutes = (seconds: number) => `${Math.round(seconds / 60)} minutes`;
+  if (idle > MAX_NOTIFY_LAG_SECONDS)
+    return [
+      wrong(
+        `assent notify has not run for ${minutes(idle)}`,
+        'start it; see docs/operate/notify.md#watch-it',
+      ),
+    ];
+  if (lag < MAX_NOTIFY_LAG_SECONDS) return [];
+  const remedy = 'end it: select * from pg_stat_activity where backend_xid is not null order by xact_start';
+  return [wrong(`an open transaction holds back webhooks for ${minutes(lag)}`, remedy)];
+}
 
 /** Servers write refusals after a second. */
 async function findRefusal(pool: pg.Pool, reference: string) {

@@ -35,6 +35,8 @@ const HELP = {
   assent_pool_waiting_statements: 'Statements that wait for a connection of a pool.',
   assent_audit_months_ahead: 'Future months for which the audit trail has partitions.',
   assent_notify_failing: 'Addresses for webhooks that fail, or are paused.',
+  assent_notify_lag_seconds:
+    'Age of the oldest event that `assent notify` may not have read; absent without it.',
   assent_schema_version: 'Number of the last migration applied to the database.',
   assent_password_queue_length: 'Passwords that wait to be checked.',
 };

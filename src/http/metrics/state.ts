@@ -5,7 +5,7 @@ import type pg from 'pg';
 import type { Gauge } from 'prom-client';
 import { waitingChecks } from '../../secrets/password.ts';
 import { PASSWORD_QUEUES } from '../../signals/timings.ts';
-import { countNotifyFailing } from '../../store/operate/notifyCursors.ts';
+import { findNotifyFacts } from '../../store/operate/notifyCursors.ts';
 import { findSchemaFacts, type SchemaFacts } from '../../store/schema/auditPartitions.ts';
 import type { DatabaseWatch } from '../../watch/databaseWatch.ts';
 import type { MetricFactory, MetricName } from './metrics.ts';
@@ -39,7 +39,7 @@ const FACTS_MS = 10_000;
 /** A scrape's longest wait for it; the previous facts suffice then. */
 const FACTS_WAIT_MS = 500;
 
-type Facts = SchemaFacts & Awaited<ReturnType<typeof countNotifyFailing>>;
+type Facts = SchemaFacts & Awaited<ReturnType<typeof findNotifyFacts>>;
 
 /** Absent until the database has responded: 0 must not stand for an unknown number. */
 function describeSchema(metrics: MetricFactory, db: pg.Pool, watch: DatabaseWatch): void {
@@ -48,7 +48,7 @@ function describeSchema(metrics: MetricFactory, db: pg.Pool, watch: DatabaseWatc
   let askAt = Number.NEGATIVE_INFINITY;
   const ask = async () => {
     // Other gauges and the log report a failure; a server's role may not have been granted a new table yet.
-    const read = [findSchemaFacts(db), countNotifyFailing(db)].map((one) => one.catch(() => ({})));
+    const read = [findSchemaFacts(db), findNotifyFacts(db)].map((one) => one.catch(() => ({})));
     facts = Object.assign({}, facts, ...(await Promise.all(read)));
   };
   const show = (fact: keyof Facts) => async (gauge: Gauge) => {
@@ -58,10 +58,11 @@ function describeSchema(metrics: MetricFactory, db: pg.Pool, watch: DatabaseWatc
     }
     await Promise.race([asking, sleep(FACTS_WAIT_MS, undefined, { ref: false })]);
     const { [fact]: value } = facts;
-    if (value === undefined) gauge.remove();
+    if (value == null) gauge.remove();
     else gauge.set(value);
   };
   metrics.gauge('assent_audit_months_ahead', [], show('monthsAhead'));
   metrics.gauge('assent_notify_failing', [], show('notifyFailing'));
+  metrics.gauge('assent_notify_lag_seconds', [], show('notifyLag'));
   metrics.gauge('assent_schema_version', [], show('schemaVersion'));
 }

@@ -84,6 +84,13 @@ export function parseCursor(text: string): TrailCursor {
   return { from, since, at, by, installation };
 }
 
+/** `idle`: seconds since a cursor was made; `lag`: since the oldest event that it may not have read. */
+export function cursorAge(cursor: string) {
+  const { at, since } = parseCursor(cursor);
+  const secondsFrom = (micros: bigint) => Date.now() / 1_000 - Number(micros) / 1e6;
+  return { since, idle: secondsFrom(at), lag: secondsFrom(since) };
+}
+
 /** A clock may be set back, and a statement takes some time from its first event to its first lock. */
 const MARGIN = `interval '5 minutes'`;
 
@@ -116,6 +123,16 @@ select * from (
 )}
  order by a.transaction, a.at`;
 
+const isForeign = ({ from, installation }: TrailCursor, now: Record<'own' | 'installation', string>) =>
+  from > BigInt(now.own) || (installation !== undefined && installation !== BigInt(now.installation));
+
+/** The cursor; one of another database, or of this one before a restore, begins again at its time: events may recur, none is lost. */
+export async function ownCursor(pool: pg.Pool, text: string): Promise<string> {
+  const [cursor, now] = [parseCursor(text), await findNow(pool)];
+  if (!isForeign(cursor, now)) return text;
+  return formatCursor({ ...cursor, from: 0n, by: BigInt(now.own), installation: BigInt(now.installation) });
+}
+
 /**
  * The events since a cursor (null for now) and the next cursor; about `most` at most, as those of one transaction stay together.
  * @returns null if the cursor is of another database, or of this one before it was restored, whose ids are still behind
@@ -127,7 +144,7 @@ export function findTrailPart(pool: pg.Pool, cursor: TrailCursor | null, most: n
     const installation = BigInt(now.installation);
     if (cursor === null)
       return { events: [], cursor: { from: oldest, since: at - DAY_MICROS, at, by, installation } };
-    if (cursor.from > by || (cursor.installation ?? installation) !== installation) return null;
+    if (isForeign(cursor, now)) return null;
     // The number of rows depends on the cursor.
     await send(connection, 'set local plan_cache_mode = force_custom_plan');
     const rows = await find(connection, { ...cursor, ...now, after: cursor.at, most });

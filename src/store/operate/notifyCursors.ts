@@ -32,9 +32,14 @@ select endpoint, cursor, delivered, failures, failing_since as "failingSince", l
        failing_since < clock_timestamp() - interval '${PAUSED_AFTER_DAYS} days' is true as "isPaused"
   from notify_cursors order by endpoint`;
 
-/** For metrics. */
-export const countNotifyFailing = findExactlyOne<void, { notifyFailing: number }>('notify-failing-count')`
-select count(*)::int as "notifyFailing" from notify_cursors where failures > 0`;
+/** For metrics. `notifyLag`: seconds since the oldest event that may be untold; null if `assent notify` has never run. */
+export const findNotifyFacts = findExactlyOne<void, { notifyFailing: number; notifyLag: number | null }>(
+  'notify-facts-find',
+)`
+select count(*) filter (where failures > 0)::int as "notifyFailing",
+       extract(epoch from clock_timestamp())::float8
+         - max(split_part(cursor, '.', 2)) filter (where endpoint = '${TRAIL}')::float8 / 1e6 as "notifyLag"
+  from notify_cursors`;
 
 export interface NewCursor extends Pick<NotifyCursor, 'endpoint' | 'cursor'> {
   readonly delivered?: readonly string[];
