@@ -302,7 +302,7 @@ with checks (name, level, holds, fails, remedy) as (values
            case when at > clock_timestamp() + interval '5 minutes' then 'trail_times' end,
            case when part = 'audit_events_rest'::regclass then 'trail_months' end,
            case when kind not in (
-             'approved', 'approved_again', 'rejected', 'exchanged', 'ends_soon', 'expired', 'replayed', 'revoked_by_user', 'revoked_by_application',
+             'approved', 'approved_again', 'rejected', 'exchanged', 'ends_soon', 'right_expired', 'expired', 'replayed', 'revoked_by_user', 'revoked_by_application',
              'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended',
              'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'client_created',
              'client_imported', 'client_updated', 'client_blocked', 'client_unblocked', 'client_deleted', 'client_secret_added', 'client_secret_retired',

@@ -1,12 +1,14 @@
 import type pg from 'pg';
+import { formatScope, grantedRights } from '../rules/scope/scope.ts';
 import type { AuditEvent } from '../store/operate/auditTrail.ts';
-import { findGrantsToTell } from '../store/operate/notifyCursors.ts';
+import { findGrantsToTell, type GrantToTell } from '../store/operate/notifyCursors.ts';
 import type { Webhook } from './deliver.ts';
 
-/** The `reason` of `authorization.ended`, by the event that ended it. */
+/** The `reason` by the event: of `authorization.ended`, or of `authorization.lowered` where a right has ended. */
 const REASONS: Readonly<Partial<Record<AuditEvent['outcome'], string>>> = {
   approved_again: 'replaced',
   expired: 'expired',
+  right_expired: 'expired',
   replayed: 'code_used_twice',
   revoked_by_user: 'user',
   revoked_by_application: 'application',
@@ -15,26 +17,32 @@ const REASONS: Readonly<Partial<Record<AuditEvent['outcome'], string>>> = {
   user_blocked: 'user_blocked',
 };
 
-interface Ended {
+interface Told {
   readonly clientId: string;
   readonly webhook: Webhook;
 }
 
 /** What applications are told of an event: never who the user is. A blocked application's message has no grant: all have ended. */
-export async function tellApplications(pool: pg.Pool, event: AuditEvent): Promise<Ended[]> {
-  const { id, at, outcome, userId, clientId, grantId, instanceName, login } = event;
-  // A user's deletion revokes first.
-  const reason = outcome === 'revoked_by_operator' && login === null ? 'deleted' : REASONS[outcome];
-  const type = 'authorization.ended';
-  const ended = (of: string, grant_id: string | null, instance_name: string | null, suffix = '') => ({
-    clientId: of,
-    webhook: {
-      id: id + suffix,
-      body: { type, timestamp: at, data: { grant_id, client_id: of, instance_name, reason } },
-    },
-  });
-  if (reason === undefined) return [];
-  if (outcome !== 'user_blocked') return clientId === null ? [] : [ended(clientId, grantId, instanceName)];
-  const grants = userId === null ? [] : await findGrantsToTell(pool, { userId });
-  return grants.map((grant) => ended(grant.clientId, grant.grantId, grant.instanceName, `-${grant.grantId}`));
+export async function tellApplications(pool: pg.Pool, event: AuditEvent, currency: string): Promise<Told[]> {
+  const { id, at, outcome, userId, clientId, detail } = event;
+  const reason = detail?.deleted ? 'deleted' : REASONS[outcome];
+  const endedBefore = outcome === 'approved_again' && !detail?.replaces;
+  if (reason === undefined || endedBefore) return [];
+  const isLowered = outcome === 'right_expired';
+  const type = isLowered ? 'authorization.lowered' : 'authorization.ended';
+  const left = isLowered ? { scope: scopeLeft(event, currency) } : {};
+  const tell = (to: GrantToTell, webhookId: string): Told => {
+    const { clientId: client_id, grantId: grant_id, instanceName: instance_name } = to;
+    const data = { grant_id, client_id, instance_name, reason, ...left };
+    return { clientId: client_id, webhook: { id: webhookId, body: { type, timestamp: at, data } } };
+  };
+  if (outcome !== 'user_blocked') return clientId === null ? [] : [tell({ ...event, clientId }, id)];
+  const grants = await findGrantsToTell(pool, { userId });
+  return grants.map((grant) => tell(grant, `${id}-${grant.grantId}`));
+}
+
+/** The rights that an authorization has after one of them has ended. */
+function scopeLeft({ clientId, scope, detail }: AuditEvent, currency: string): string {
+  const grant = { clientId: clientId ?? '', scope: scope ?? '' };
+  return formatScope(grantedRights(grant, currency, new Date(String(detail?.ends_at))));
 }

@@ -233,7 +233,7 @@ export async function removeWithGrants(
   const its = { [`${kind}Id`]: id };
   await confirm(async () => lossFrom(await store.countLiveGrants(db, its), deed));
   await block();
-  const revoked = await revokePages(context, store.findLiveGrants(db, its));
+  const revoked = await revokePages(context, store.findLiveGrants(db, its), { deleted: true });
   const act = { kind: `${kind}_deleted`, operator, ...its, detail } as const;
   await runAudited(db, act, (connection) => REGISTRATION_STATEMENTS[kind].remove(connection, { id }));
   return { status: 'deleted' as const, revoked };
@@ -247,13 +247,17 @@ function lossFrom({ grants, people }: { readonly grants: number; readonly people
 }
 
 /** Revokes grants in the order of their keys, each batch in its own transaction, so it can be interrupted. */
-async function revokePages({ db, operator, progress }: OperationContext, pages: RowPages<string>) {
+async function revokePages(
+  { db, operator, progress }: OperationContext,
+  pages: RowPages<string>,
+  detail: object | null = null,
+) {
   let revoked = 0;
   for await (const page of pages) {
     for (let from = 0; from < page.length; from += MAX_GRANTS_A_STATEMENT) {
       const grantIds = page.slice(from, from + MAX_GRANTS_A_STATEMENT);
       const decideBy = performance.now() + REQUEST_DEADLINE_MS;
-      revoked += (await revokeGrants(db, { grantIds, operator, decideBy })).revoked;
+      revoked += (await revokeGrants(db, { grantIds, operator, detail, decideBy })).revoked;
       await progress(revoked);
     }
   }

@@ -63,7 +63,7 @@ export async function openNotifier(
       secretsOf: (name) => keyRing.webhookKeys(name).map(formatKey),
       deliver: (receiver, webhook) => deliver(receiver, keyRing.webhookKeys(receiver.name), webhook),
       async tell(event) {
-        const ended = await tellApplications(pool, event);
+        const ended = await tellApplications(pool, event, config.currency);
         const webhook = config.notifyUrl === null ? null : await tellWallet(pool, event, config);
         const toWallet = webhook === null ? [] : [[WALLET, webhook] as const];
         return [...toWallet, ...ended.map((one) => [receiverName(one.clientId), one.webhook] as const)];

@@ -119,7 +119,7 @@ describe('the history of a user', () => {
     const ofUsers = AUDIT_KINDS.filter((kind) => !/^(client|resource|operator|trail|server)_/.test(kind));
     const told: readonly string[] = HISTORY_KINDS;
     const untold = ofUsers.filter((kind) => !told.includes(kind));
-    expect(untold).toEqual(['exchanged', 'ends_soon', 'user_deleted']);
+    expect(untold).toEqual(['exchanged', 'ends_soon', 'right_expired', 'user_deleted']);
   });
 
   it('continues at a cursor, even among events of the same time, and ignores an invalid cursor', async () => {

@@ -122,7 +122,7 @@ interface Waiting {
 const WAITING: Record<string, (user: TestUser) => Promise<Waiting>> = {
   'a revocation by an operator': (user) =>
     revocationOf(user, (token, { decideBy }) =>
-      revokeGrants(pool, { grantIds: grantIdsOf(token), operator: 'tests', decideBy }),
+      revokeGrants(pool, { grantIds: grantIdsOf(token), detail: null, operator: 'tests', decideBy }),
     ),
 
   'a revocation by the token itself': (user) =>

@@ -79,6 +79,8 @@ describe('an application', () => {
         .body,
     );
     await revoke(token);
+    // This replaces nothing: what it could replace has ended.
+    await revoke(await tokenFor(client, user));
     await tokenFor(client, user, { instance_name: 'kitchen' });
     await json(`user block ${user.login}`);
     await tokenFor(client, other);
@@ -86,11 +88,11 @@ describe('an application', () => {
     await json(`client block ${client.clientId}`);
     await expect
       .poll(() => reasonsAt(path), { timeout: 20_000 })
-      .toEqual(['replaced', 'application', 'user_blocked', 'deleted', 'client_blocked']);
-    const [first, , third, , last] = receivers.acceptedAt(path);
+      .toEqual(['replaced', 'application', 'application', 'user_blocked', 'deleted', 'client_blocked']);
+    const [first, , , blocked, , last] = receivers.acceptedAt(path);
     const data = { grant_id, client_id: client.clientId, instance_name: null, reason: 'replaced' };
     expect(first).toEqual({ type: 'authorization.ended', timestamp: expect.any(String), data });
-    expect(third.data.instance_name).toBe('kitchen');
+    expect(blocked.data.instance_name).toBe('kitchen');
     expect(last.data.grant_id).toBeNull();
     const bodies = receivers.deliveries.filter((one) => one.path === path).map(({ body }) => body);
     for (const secret of [user.login, user.userId, other.login, token])
@@ -232,8 +234,10 @@ describe('the wallet', () => {
     await notify({ NOTIFY_URL: receivers.uriOf(path) });
     const browser = new Agent(server.baseUrl);
     await obtainToken(browser, client, anna, { scope: 'account-info payment-shop.limit(7,5000)' });
-    const token = await obtainToken(browser, client, anna, { scope: 'account-info' });
-    await revoke(token);
+    await obtainToken(browser, client, anna, { scope: 'payment-shop.limit(7,9000) operation-history' });
+    await obtainToken(browser, client, anna, { scope: 'payment-shop.limit(7,9000) operation-history' });
+    await revoke(await obtainToken(browser, client, anna, { scope: 'account-info' }));
+    await revoke(await obtainToken(browser, client, anna, { scope: 'account-info' }));
     await server.database.pool.query(`update users set language = 'ru' where user_id = $1`, [ivan.userId]);
     await tokenFor(client, ivan, { scope: 'payment-shop.limit(7,5000)' });
     await json(`user set-password ${ivan.login} --password-stdin`, `${newSecret()}\n`);
@@ -245,7 +249,16 @@ describe('the wallet', () => {
     await expect
       .poll(() => kindsOf(ivan), { timeout: 20_000 })
       .toEqual(['new_browser', 'allowed', 'password_set']);
-    expect(kindsOf(anna)).toEqual(['new_browser', 'allowed', 'replaced', 'ended']);
+    expect(kindsOf(anna)).toEqual([
+      'new_browser',
+      'allowed',
+      'replaced',
+      'replaced',
+      'replaced',
+      'ended',
+      'allowed',
+      'ended',
+    ]);
     const time = /\d+\s\S+\s\d{4}.{1,9}[\d:]+ UTC/g;
     const day = /\d+\s\S+\s\d{4}(\sг\.)?/g;
     const texts = messages().map(({ subject, text, link }) =>
@@ -258,11 +271,15 @@ describe('the wallet', () => {
     expect(texts).toMatchInlineSnapshot(`
       [
         "New sign-in: Unknown browser on an unknown system: {time}, IP address 127.0.0.x. Was this you? Then there is nothing to do. If not: {link}",
-        "⁨Green Mountain⁩ can now pay from your account: You allowed this on {time}: see your account number, balance and status and pay any shop (at most RUB 5,000 in any 7 days), until {day}. RUB 785,000 at most in all. Receipt {number}: {link} Not you? Open it and press “No, secure my account”.",
-        "⁨Green Mountain⁩’s access has changed: You allowed this on {time}. From now on: see your account number, balance and status, until {day}. It can’t spend your money. Receipt {number}: {link} Not you? Open it and press “No, secure my account”.",
-        "⁨Green Mountain⁩ can no longer use your account: It gave up its access on {time}. Payments already made are not undone.",
+        "Green Mountain can now pay from your account: You allowed this on {time}: see your account number, balance and status and pay any shop (at most RUB 5,000 in any 7 days), until {day}. RUB 785,000 at most in all. Receipt {number}: {link} Not you? Open it and press “No, secure my account”.",
+        "Green Mountain’s access has changed: You allowed this on {time}. New: see the list of your transactions. It can no longer see your account number, balance and status. From now on: pay any shop (at most RUB 9,000 in any 7 days, before: at most RUB 5,000 in any 7 days) and see the list of your transactions, until {day}. RUB 1,413,000 at most in all. Receipt {number}: {link} Not you? Open it and press “No, secure my account”.",
+        "You allowed Green Mountain again: You allowed this on {time}. From now on: pay any shop (at most RUB 9,000 in any 7 days) and see the list of your transactions, until {day}. RUB 1,413,000 at most in all. Receipt {number}: {link} Not you? Open it and press “No, secure my account”.",
+        "Green Mountain’s access has changed: You allowed this on {time}. New: see your account number, balance and status. It can no longer pay any shop or see the list of your transactions. From now on: see your account number, balance and status, until {day}. It can’t spend your money. Receipt {number}: {link} Not you? Open it and press “No, secure my account”.",
+        "Green Mountain can no longer use your account: It gave up its access on {time}. Payments already made are not undone.",
+        "Green Mountain can now see your account: You allowed this on {time}: see your account number, balance and status, until {day}. It can’t spend your money. Receipt {number}: {link} Not you? Open it and press “No, secure my account”.",
+        "Green Mountain can no longer use your account: It gave up its access on {time}. Payments already made are not undone.",
         "Новый вход: Неизвестный браузер, неизвестная система: {time}, IP‑адрес 127.0.0.x. Это были вы? Тогда ничего делать не нужно. Если нет: {link}",
-        "⁨Green Mountain⁩ теперь может платить с вашего счёта: Вы разрешили это {time}: платить любым магазинам (не больше 5 000 ₽ за любые 7 дней) (до {day}). Всего не больше 785 000 ₽. Квитанция {number}: {link} Это были не вы? Откройте её и нажмите «Нет, защитить аккаунт».",
+        "Green Mountain теперь может платить с вашего счёта: Вы разрешили это {time}: платить любым магазинам (не больше 5 000 ₽ за любые 7 дней) (до {day}). Всего не больше 785 000 ₽. Квитанция {number}: {link} Это были не вы? Откройте её и нажмите «Нет, защитить аккаунт».",
         "Мы задали вам новый пароль: Вы об этом просили? Тогда войдите с ним и придумайте свой: {link} Если нет, позвоните нам.",
       ]
     `);
@@ -298,52 +315,82 @@ it('an endpoint that has failed for three days is paused, which the log and doct
   await expect.poll(() => reasonsAt(path), { timeout: 20_000 }).toEqual(['application']);
 });
 
-it('assent maintain writes what has ended, and what ends in 30 days, once each; both are told', async () => {
+it('assent maintain writes what has ended, and what ends in 30 days, also of single rights, once each; all are told', async () => {
   const client = await applicationAt(path);
   const user = await users();
   const { pool } = server.database;
   const maintain = async () => (await json<{ ended: number }>('maintain')).ended;
   expect(await maintain()).toBe(0);
-  const { rows } = await pool.query(`select value from settings where name = 'endings_until'`);
+  const DAY_MS = 86_400_000;
+  const day = (offset: number) => new Date(Date.now() + offset * DAY_MS).toISOString().slice(0, 10);
+  const begin = () =>
+    pool.query(`update settings set value = $1 where name = 'endings_until'`, [
+      new Date(Date.now() - 2 * DAY_MS),
+    ]);
+  await begin();
   await notify({ NOTIFY_URL: receivers.uriOf(`${path}-wallet`) });
-  for (const [instance_name, left] of [
-    ['over', '0'],
-    ['soon', '30 days'],
-    ['revoked', '0'],
-    ['later', '31 days'],
+  const until = (last: string) =>
+    `account-info payment-shop.limit(7,5000).until(${last}) payment-p2p.limit(7,10)`;
+  for (const [instance_name, left, scope] of [
+    ['over', '0', 'account-info'],
+    ['soon', '30 days', 'account-info'],
+    ['revoked', '0', 'account-info'],
+    ['later', '31 days', 'account-info'],
+    ['right over', '1 year', until(day(-1))],
+    ['right soon', '1 year', until(day(29))],
+    ['right of a month', '1 year', until(day(29))],
+    ['right after the token', '90 days', until(day(91))],
+    ['only a name', '1 year', `payment.to-pattern("x.limit(1,2).until(${day(-1)})").limit(7,10)`],
   ] as const) {
     const token = await tokenFor(client, user, { instance_name });
     await pool.query(
-      `update grants set token_issued_at = (clock_timestamp() at time zone 'UTC' - interval '36 months') at time zone 'UTC' + $2::interval
+      `update grants set token_issued_at = (clock_timestamp() at time zone 'UTC' - interval '36 months') at time zone 'UTC' + $2::interval,
+              scope = $4, confirmed_at = clock_timestamp() - case instance_name when 'right of a month' then interval '2 days' else interval '2 years' end
         where instance_name = $1 and user_id = $3`,
-      [instance_name, left, user.userId],
+      [instance_name, left, user.userId, scope],
     );
     if (instance_name === 'revoked')
       await pool.query(`update grants set revoked_at = now() where instance_name = 'revoked'`);
     expect(token).toBeTruthy();
   }
-  expect(await maintain()).toBe(2);
+  expect(await maintain()).toBe(4);
   // Also after a run that was interrupted.
-  await pool.query(`update settings set value = $1 where name = 'endings_until'`, [rows[0].value]);
+  await begin();
   expect(await maintain()).toBe(0);
+  const told = () =>
+    receivers.acceptedAt(path).map(({ type, data }) => [type, data.instance_name, data.reason]);
+  const [ended, lowered] = ['authorization.ended', 'authorization.lowered'];
   await expect
-    .poll(() => receivers.acceptedAt(path).map(({ data }) => [data.instance_name, data.reason]), {
-      timeout: 20_000,
-    })
-    .toEqual([['over', 'expired']]);
-  const told = () => receivers.acceptedAt(`${path}-wallet`).filter(({ kind }) => kind.startsWith('end'));
+    .poll(() => told().sort(), { timeout: 20_000 })
+    .toEqual([
+      [ended, 'over', 'expired'],
+      [lowered, 'right over', 'expired'],
+    ]);
+  const scopes = receivers.acceptedAt(path).map(({ data }) => data.scope);
+  expect(scopes).toContain('account-info payment-p2p.limit(7,10)');
+  const messages = () => receivers.acceptedAt(`${path}-wallet`).filter(({ kind }) => kind.includes('end'));
   await expect
     .poll(
       () =>
-        told()
+        messages()
           .map(({ kind }) => kind)
           .sort(),
       { timeout: 20_000 },
     )
-    .toEqual(['ended', 'ends_soon']);
-  const [ended, soon] = told().sort((one, other) => (one.kind < other.kind ? -1 : 1));
-  expect(ended.text).toContain('Its time was over on ');
-  expect(soon.subject).toMatch(/access ends on \d/);
+    .toEqual(['ended', 'ends_soon', 'ends_soon', 'right_ended']);
+  const texts = messages()
+    .map(({ subject, text }) =>
+      `${subject}: ${text}`.replaceAll(/\d+\s\w+\s\d{4}( at [\d:]+ UTC)?/g, '{time}'),
+    )
+    .sort();
+  expect(texts).toMatchInlineSnapshot(`
+    [
+      "Part of Test Shop’s access ends on {time}: Afterwards it can no longer pay any shop. Nothing to do if you no longer need it. To keep it, start again from inside Test Shop; we will ask you first.",
+      "Part of Test Shop’s access has ended: Since the end of {time} it can no longer pay any shop. Payments already made are not undone.",
+      "Test Shop can no longer use your account: Its time was over on {time} at 19:53 UTC. Payments already made are not undone.",
+      "Test Shop’s access ends on {time}: Nothing to do if you no longer need it. To keep it, start again from inside Test Shop; we will ask you first.",
+    ]
+  `);
 });
 
 it('killed again and again, and with receivers that fail one in three, it misses nothing and keeps the order', async () => {

@@ -29,21 +29,26 @@ select distinct g.grant_id as id, g.user_id as "userId"
   from unnest($1::uuid[], $2::timestamptz[], $3::boolean[]) with ordinality as input (grant_id, at, is_approval, n) join grants g using (grant_id)
  where g.confirmed_at < input.at - case when is_approval then interval '10 seconds' else interval '0' end and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at);
 
+-- 'select distinct grant_id as "grantId" from ( select g.*, e.e…'(timestamp with time zone, timestamp with time zone) → grantId uuid
+select distinct grant_id as "grantId" from (
+  select g.*, e.ends_at, case when e.ends_at <= $1::timestamptz then e.kind else 'ends_soon' end as due
+    from grants g
+    cross join lateral (select (g.token_issued_at at time zone 'UTC' + case when g.token_issued_at < '2018-02-07T00:00:00Z'
+                  then interval '6 months' else interval '36 months' end) at time zone 'UTC' as ends_at) token
+    cross join lateral (select 'expired' as kind, token.ends_at
+      union all select 'right_expired', (day + 1)::timestamp at time zone 'UTC' from (select distinct day[1]::date from regexp_matches(regexp_replace(g.scope, '"([^"\\]|\\.)*"', '', 'g'), '\.until\(([0-9-]+)\)', 'g') as found(day)
+    where position('.until(' in g.scope) > 0) of_rights(day)) e
+   where g.token_issued_at is not null and g.revoked_at is null and (e.kind = 'expired' or e.ends_at < token.ends_at)
+     and (e.ends_at > $2::timestamptz and e.ends_at <= $1::timestamptz
+       or e.ends_at - interval '30 days' > $2::timestamptz
+      and e.ends_at - interval '30 days' <= $1::timestamptz
+      and (e.kind = 'expired' or e.ends_at - interval '60 days' > g.confirmed_at))) g;
+
 -- 'select format('indexes were made with version %s of the data…'() → text text, remedy text
 select format('indexes were made with version %s of the database''s collation, which is %s now', datcollversion, now) as text,
          format('run REINDEX DATABASE %1$I as the owner, and only then ALTER DATABASE %1$I REFRESH COLLATION VERSION', datname) as remedy
     from pg_database, pg_database_collation_actual_version(oid) as now
    where datname = current_database() and datcollversion <> now;
-
--- 'select g.grant_id as "grantId" from grants g where g.token_i…'(timestamp with time zone, timestamp with time zone) → grantId uuid
-select g.grant_id as "grantId" from grants g where g.token_issued_at is not null and case when g.revoked_at is not null then null
-       when (g.token_issued_at at time zone 'UTC' + case when g.token_issued_at < '2018-02-07T00:00:00Z'
-                  then interval '6 months' else interval '36 months' end) at time zone 'UTC' > $1::timestamptz and (g.token_issued_at at time zone 'UTC' + case when g.token_issued_at < '2018-02-07T00:00:00Z'
-                  then interval '6 months' else interval '36 months' end) at time zone 'UTC' <= $2::timestamptz then 'expired'
-       when (g.token_issued_at at time zone 'UTC' + case when g.token_issued_at < '2018-02-07T00:00:00Z'
-                  then interval '6 months' else interval '36 months' end) at time zone 'UTC' - interval '30 days' > $1::timestamptz
-        and (g.token_issued_at at time zone 'UTC' + case when g.token_issued_at < '2018-02-07T00:00:00Z'
-                  then interval '6 months' else interval '36 months' end) at time zone 'UTC' - interval '30 days' <= $2::timestamptz then 'ends_soon' end is not null;
 
 -- 'select name, to_char(month, 'YYYY-MM') as month from ( selec…'(integer) → name name, month text
 select name, to_char(month, 'YYYY-MM') as month from (
@@ -300,17 +305,21 @@ update clients set (revision, name, redirect_uri, allowed_rights, site, logo, re
 
 -- ending-note(timestamp with time zone, timestamp with time zone, uuid[]) → nothing
 insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, detail)
-  select due, grant_id, user_id, client_id, instance_name, scope, jsonb_build_object('ends_at', ends_at) from (select g.*, (g.token_issued_at at time zone 'UTC' + case when g.token_issued_at < '2018-02-07T00:00:00Z'
-                  then interval '6 months' else interval '36 months' end) at time zone 'UTC' as ends_at, case when g.revoked_at is not null then null
-       when (g.token_issued_at at time zone 'UTC' + case when g.token_issued_at < '2018-02-07T00:00:00Z'
-                  then interval '6 months' else interval '36 months' end) at time zone 'UTC' > $1::timestamptz and (g.token_issued_at at time zone 'UTC' + case when g.token_issued_at < '2018-02-07T00:00:00Z'
-                  then interval '6 months' else interval '36 months' end) at time zone 'UTC' <= $2::timestamptz then 'expired'
-       when (g.token_issued_at at time zone 'UTC' + case when g.token_issued_at < '2018-02-07T00:00:00Z'
-                  then interval '6 months' else interval '36 months' end) at time zone 'UTC' - interval '30 days' > $1::timestamptz
-        and (g.token_issued_at at time zone 'UTC' + case when g.token_issued_at < '2018-02-07T00:00:00Z'
-                  then interval '6 months' else interval '36 months' end) at time zone 'UTC' - interval '30 days' <= $2::timestamptz then 'ends_soon' end as due from grants g where grant_id = any ($3::uuid[])) g
- where due is not null and not exists (select from audit_events e where e.user_id = g.user_id and e.at > $1::timestamptz
-   and e.kind = due and e.grant_id = g.grant_id);
+  select due, grant_id, user_id, client_id, instance_name, scope, jsonb_build_object('ends_at', ends_at) from (
+  select g.*, e.ends_at, case when e.ends_at <= $1::timestamptz then e.kind else 'ends_soon' end as due
+    from grants g
+    cross join lateral (select (g.token_issued_at at time zone 'UTC' + case when g.token_issued_at < '2018-02-07T00:00:00Z'
+                  then interval '6 months' else interval '36 months' end) at time zone 'UTC' as ends_at) token
+    cross join lateral (select 'expired' as kind, token.ends_at
+      union all select 'right_expired', (day + 1)::timestamp at time zone 'UTC' from (select distinct day[1]::date from regexp_matches(regexp_replace(g.scope, '"([^"\\]|\\.)*"', '', 'g'), '\.until\(([0-9-]+)\)', 'g') as found(day)
+    where position('.until(' in g.scope) > 0) of_rights(day)) e
+   where g.token_issued_at is not null and g.revoked_at is null and (e.kind = 'expired' or e.ends_at < token.ends_at)
+     and (e.ends_at > $2::timestamptz and e.ends_at <= $1::timestamptz
+       or e.ends_at - interval '30 days' > $2::timestamptz
+      and e.ends_at - interval '30 days' <= $1::timestamptz
+      and (e.kind = 'expired' or e.ends_at - interval '60 days' > g.confirmed_at))) g
+ where grant_id = any ($3::uuid[]) and not exists (select from audit_events e where e.user_id = g.user_id and e.at > $2::timestamptz
+   and e.kind = due and e.grant_id = g.grant_id and (e.detail ->> 'ends_at')::timestamptz = g.ends_at);
 
 -- ending-since() → since text, until text
 select coalesce((select value from settings where name = 'endings_until'), clock_timestamp()::text) as since,
@@ -355,7 +364,7 @@ with requests as materialized (
   select r.*, c.revision is not null and u.user_id is not null as is_allowed, s.session_hash is not null as session_is_valid, u.may_decide,
          s.browser, s.system,
          (g.code_hash, g.scope) = (r.code_hash, r.scope) as code_is_stored, g.token_hash is null and g.revoked_at is null and g.code_expires_at > clock_timestamp() as code_is_usable,
-         is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as was_live,
+         is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as was_live, case when is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) then g.scope end as replaces,
          c.revision = r.client_revision and coalesce(g.revision, 0) = r.revision and ((u.payment_password_hash is null and not r.confirms_payments)
   or coalesce(u.payment_password_hash = r.confirming_hash, false) or coalesce(u.external_id = r.confirming_id, false)
   or not ((position('payment' in r.scope) > 0 or position('.limit(' in r.scope) > 0)
@@ -414,8 +423,8 @@ with requests as materialized (
 ), logged as (
   insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, limits, detail, address, reference)
   select case revision when 1 then 'approved' else 'approved_again' end, grant_id, user_id, client_id, instance_name, scope, limits, nullif(jsonb_strip_nulls(jsonb_build_object(
-  'asked_scope', asked_scope, 'confirmed_by', confirmed_by, 'browser', browser, 'system', system,
-  'session', case when confirmed_by is not null then substr(encode(sha256(session_hash), 'hex'), 1, 32) end)), '{}'), address, reference from (select w.*, limits, asked_scope, address, reference, session_hash, browser, system, case when confirming_hash is not null then 'payment_password' when confirming_id is not null then 'provider' end as confirmed_by
+  'asked_scope', asked_scope, 'replaces', replaces, 'confirmed_by', confirmed_by, 'browser', browser, 'system', system,
+  'session', case when confirmed_by is not null then substr(encode(sha256(session_hash), 'hex'), 1, 32) end)), '{}'), address, reference from (select w.*, limits, asked_scope, replaces, address, reference, session_hash, browser, system, case when confirming_hash is not null then 'payment_password' when confirming_id is not null then 'provider' end as confirmed_by
         from written w join capacity using (grant_id)) w
 )
 select j.n::int as n,
@@ -606,19 +615,19 @@ with  locked as (
 )
 select (select count(*) from locked) = 500 as "hasMore", (select count(*)::int from revoked) as revoked, late from moment;
 
--- grant-revoke-by-operator(uuid[], text, timestamp with time zone) → revoked integer, late boolean
+-- grant-revoke-by-operator(uuid[], text, jsonb, timestamp with time zone) → revoked integer, late boolean
 with  locked as (
   select grant_id from grants where grant_id = any ($1::uuid[]) order by grant_id for no key update
 ), moment as materialized (
-  select clock_timestamp() >= $3::timestamptz as late
+  select clock_timestamp() >= $4::timestamptz as late
     from (select (select count(*) from locked) as rows) locked where rows >= 0
 ), revoked as (
   update grants g set revoked_at = clock_timestamp(), revision = g.revision + 1
     from locked, moment where g.grant_id = locked.grant_id and g.revoked_at is null and not late
   returning g.grant_id, g.user_id, g.client_id, g.instance_name, g.scope
 ), recorded as (
-  insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, operator)
-  select 'revoked_by_operator', grant_id, user_id, client_id, instance_name, scope, $2 from revoked
+  insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, operator, detail)
+  select 'revoked_by_operator', grant_id, user_id, client_id, instance_name, scope, $2, $3::jsonb from revoked
 )
 select (select count(*)::int from revoked) as revoked, late from moment;
 
@@ -965,8 +974,11 @@ on conflict (endpoint) do update
 -- notify-endpoints-find() → clientId text, uri text, isInternal boolean
 select client_id as "clientId", events_uri as uri, events_internal as "isInternal" from clients where events_uri is not null;
 
--- notify-failing-count() → notifyFailing integer
-select count(*)::int as "notifyFailing" from notify_cursors where failures > 0;
+-- notify-facts-find() → notifyFailing integer, notifyLag double precision
+select count(*) filter (where failures > 0)::int as "notifyFailing",
+       extract(epoch from clock_timestamp())::float8
+         - max(split_part(cursor, '.', 2)) filter (where endpoint = 'trail')::float8 / 1e6 as "notifyLag"
+  from notify_cursors;
 
 -- notify-grants-find(uuid) → grantId uuid, clientId text, instanceName text
 select grant_id as "grantId", client_id as "clientId", instance_name as "instanceName"

@@ -488,8 +488,10 @@ export interface Sentences {
       readonly text: With<'time' | 'confirmed' | 'acts' | 'day' | 'total' | 'spends' | 'number' | 'link'>;
     };
     readonly replaced: {
-      readonly subject: With<'client'>;
-      readonly text: With<'time' | 'confirmed' | 'acts' | 'day' | 'total' | 'spends' | 'number' | 'link'>;
+      readonly subject: With<'client' | 'changed'>;
+      readonly text: With<
+        'time' | 'confirmed' | 'added' | 'dropped' | 'acts' | 'day' | 'total' | 'spends' | 'number' | 'link'
+      >;
     };
     readonly new_browser: {
       readonly subject: With<'device'>;
@@ -504,8 +506,12 @@ export interface Sentences {
       readonly text: With<'time' | 'network' | 'link'>;
     };
     readonly ends_soon: {
-      readonly subject: With<'client' | 'day'>;
-      readonly text: With<'client'>;
+      readonly subject: With<'client' | 'part' | 'day'>;
+      readonly text: With<'acts' | 'part' | 'client'>;
+    };
+    readonly right_ended: {
+      readonly subject: With<'client'>;
+      readonly text: With<'day' | 'acts'>;
     };
     readonly ended: {
       readonly subject: With<'client'>;

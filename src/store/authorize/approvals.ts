@@ -68,9 +68,12 @@ const IS_CONFIRMED = `((u.payment_password_hash is null and not r.confirms_payme
   or not ${spendsSql('r.scope')})`;
 
 const CONFIRMED_BY = `case when confirming_hash is not null then 'payment_password' when confirming_id is not null then 'provider' end`;
-/** Of the event. Its session is named for the warnings of the user's other browsers, its browser for the receipt. */
+/**
+ * Of the event. Its session is named for the warnings of the user's other browsers, its browser for the receipt; what it `replaces`,
+ * the scope of an authorization that was live, for messages.
+ */
 const DETAIL = `nullif(jsonb_strip_nulls(jsonb_build_object(
-  'asked_scope', asked_scope, 'confirmed_by', confirmed_by, 'browser', browser, 'system', system,
+  'asked_scope', asked_scope, 'replaces', replaces, 'confirmed_by', confirmed_by, 'browser', browser, 'system', system,
   'session', case when confirmed_by is not null then ${sessionIdOf('session_hash')} end)), '{}')`;
 
 // A page gives one code, for any typed sums: a second Allow, or Reject, finds the first; with other sums its page is stale.
@@ -91,7 +94,7 @@ with requests as materialized (
   select r.*, c.revision is not null and u.user_id is not null as is_allowed, s.session_hash is not null as session_is_valid, u.may_decide,
          s.browser, s.system,
          (g.code_hash, g.scope) = (r.code_hash, r.scope) as code_is_stored, ${CODE_IS_USABLE} as code_is_usable,
-         ${IS_LIVE} as was_live,
+         ${IS_LIVE} as was_live, case when ${IS_LIVE} then g.scope end as replaces,
          c.revision = r.client_revision and coalesce(g.revision, 0) = r.revision and ${IS_CONFIRMED} as is_current
     from requests r
     left join lateral (select * from clients where client_id = r.client_id and status = 'active' offset 0) c on true
@@ -143,7 +146,7 @@ with requests as materialized (
       detail: DETAIL,
       ...CALLER_FROM_COLUMNS,
     },
-    `(select w.*, limits, asked_scope, address, reference, session_hash, browser, system, ${CONFIRMED_BY} as confirmed_by
+    `(select w.*, limits, asked_scope, replaces, address, reference, session_hash, browser, system, ${CONFIRMED_BY} as confirmed_by
         from written w join capacity using (grant_id)) w`,
   )}
 )

@@ -6,7 +6,7 @@ import { send, write } from '../database/query.ts';
 export const SHOWN_TO_USER_BY_EVENT_KIND = {
   ...recordOf(['approved', 'approved_again', 'rejected'], true),
   ...recordOf(['exchanged'], false),
-  ...recordOf(['ends_soon'], false),
+  ...recordOf(['ends_soon', 'right_expired'], false),
   ...recordOf(
     ['expired', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator'],
     true,
@@ -30,7 +30,7 @@ export type AuditKind = keyof typeof SHOWN_TO_USER_BY_EVENT_KIND;
 export const AUDIT_KINDS = Object.keys(SHOWN_TO_USER_BY_EVENT_KIND) as AuditKind[];
 
 interface EventColumns extends Partial<typeof EVENT_GRANT & typeof CALLER_FROM_COLUMNS> {
-  readonly kind: `'${AuditKind}'` | `case ${string}` | '@kind';
+  readonly kind: `'${AuditKind}'` | `case ${string}` | 'due' | '@kind';
   readonly limits?: string;
   readonly operator?: string;
   readonly detail?: string;

@@ -47,6 +47,11 @@ export const spendsSql = (scope: string) =>
      and string_to_array(replace(replace(regexp_replace(${scope}, '${QUOTED}', '', 'g'), '.limit(', ' .limit '), '(', ' '), ' ')
      && '{.limit,${SPENDING.join()}}')`;
 
+/** The days of a scope's `.until(day)`, each as a row `(day)`. */
+export const lastDaysSql = (scope: string) =>
+  `select distinct day[1]::date from regexp_matches(regexp_replace(${scope}, '${QUOTED}', '', 'g'), '\\.until\\(([0-9-]+)\\)', 'g') as found(day)
+    where position('.until(' in ${scope}) > 0`;
+
 export const CODE_IS_USABLE =
   'g.token_hash is null and g.revoked_at is null and g.code_expires_at > clock_timestamp()';
 

@@ -17,7 +17,7 @@ export interface AuditEvent extends Readonly<Record<Whom | What, string | null>>
   readonly at: Date;
   readonly outcome: AuditKind;
   readonly limits: unknown;
-  readonly detail: unknown;
+  readonly detail: Readonly<Record<string, unknown>> | null;
 }
 
 /** An event's place. `ctid` orders events of the same time, since audit rows never move. */

@@ -1,12 +1,13 @@
 import type pg from 'pg';
 import { EVENT_GRANT, insertEventsSql } from '../common/auditEvents.ts';
+import { lastDaysSql } from '../common/grants.ts';
 import { findExactlyOne, queryPages, write } from '../database/query.ts';
 import { statement } from '../database/statement.ts';
 
-// Nothing happens at the moment when a token's time is over, so `maintain` writes it to the trail afterwards: since its last run,
-// and each once. No index has the ends of tokens, because each exchange would have to change it: the table is read.
+// Nothing happens at the moment when the time of a token, or of a right, is over, so `maintain` writes it to the trail afterwards:
+// since its last run, and each once. No index has the ends of tokens, because each exchange would have to change it: the table is read.
 
-/** The days before its end on which an authorization's coming end is an event. */
+/** The days before it on which an end is an event, except of a right that was allowed for less than twice as long. */
 const ENDS_SOON_DAYS = 30;
 
 /** As `is_live` of the schema has it. */
@@ -15,23 +16,27 @@ const ENDS_AT = `(g.token_issued_at at time zone 'UTC' + case when g.token_issue
 
 type Between = Record<'since' | 'until', string>;
 
-/** The event that a grant is due; null for none. */
-const DUE = `case when g.revoked_at is not null then null
-       when ${ENDS_AT} > @since::timestamptz and ${ENDS_AT} <= @until::timestamptz then 'expired'
-       when ${ENDS_AT} - interval '${ENDS_SOON_DAYS} days' > @since::timestamptz
-        and ${ENDS_AT} - interval '${ENDS_SOON_DAYS} days' <= @until::timestamptz then 'ends_soon' end`;
+/** Grants with each end that is due, and its event. */
+const DUE = `(
+  select g.*, e.ends_at, case when e.ends_at <= @until::timestamptz then e.kind else 'ends_soon' end as due
+    from grants g
+    cross join lateral (select ${ENDS_AT} as ends_at) token
+    cross join lateral (select 'expired' as kind, token.ends_at
+      union all select 'right_expired', (day + 1)::timestamp at time zone 'UTC' from (${lastDaysSql('g.scope')}) of_rights(day)) e
+   where g.token_issued_at is not null and g.revoked_at is null and (e.kind = 'expired' or e.ends_at < token.ends_at)
+     and (e.ends_at > @since::timestamptz and e.ends_at <= @until::timestamptz
+       or e.ends_at - interval '${ENDS_SOON_DAYS} days' > @since::timestamptz
+      and e.ends_at - interval '${ENDS_SOON_DAYS} days' <= @until::timestamptz
+      and (e.kind = 'expired' or e.ends_at - interval '${2 * ENDS_SOON_DAYS} days' > g.confirmed_at))) g`;
 
-const list = statement<Between>(
-  '',
-  `select g.grant_id as "grantId" from grants g where g.token_issued_at is not null and ${DUE} is not null`,
-);
+const list = statement<Between>('', `select distinct grant_id as "grantId" from ${DUE}`);
 
 const note = write<Between & { grantIds: readonly string[] }>('ending-note')`
 ${insertEventsSql(
-  { kind: 'due' as `case ${string}`, ...EVENT_GRANT, detail: `jsonb_build_object('ends_at', ends_at)` },
-  `(select g.*, ${ENDS_AT} as ends_at, ${DUE} as due from grants g where grant_id = any (@grantIds::uuid[])) g
- where due is not null and not exists (select from audit_events e where e.user_id = g.user_id and e.at > @since::timestamptz
-   and e.kind = due and e.grant_id = g.grant_id)`,
+  { kind: 'due', ...EVENT_GRANT, detail: `jsonb_build_object('ends_at', ends_at)` },
+  `${DUE}
+ where grant_id = any (@grantIds::uuid[]) and not exists (select from audit_events e where e.user_id = g.user_id and e.at > @since::timestamptz
+   and e.kind = due and e.grant_id = g.grant_id and (e.detail ->> 'ends_at')::timestamptz = g.ends_at)`,
 )}`;
 
 const findSince = findExactlyOne<void, Between>('ending-since')`
@@ -42,7 +47,7 @@ const saveUntil = write<{ until: string }>('ending-until')`
 insert into settings (name, value) values ('endings_until', @until)
 on conflict (name) do update set value = excluded.value, set_at = clock_timestamp()`;
 
-/** Writes the events `expired` and `ends_soon` since the last time, in batches; the first time there are none. @returns how many */
+/** Writes the events `expired`, `right_expired` and `ends_soon` since the last time, in batches; the first time there are none. @returns how many */
 export async function noteEndings(pool: pg.Pool): Promise<number> {
   const between = await findSince(pool);
   let noted = 0;

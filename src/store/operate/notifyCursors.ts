@@ -86,11 +86,15 @@ select client_id as "clientId", events_uri as uri, events_internal as "isInterna
 export const findLanguage = findOne<{ userId: string }, { language: string | null }>('notify-language-find')`
 select language from users where user_id = @userId`;
 
+export interface GrantToTell {
+  readonly clientId: string;
+  /** Null for all of an application's. */
+  readonly grantId: string | null;
+  readonly instanceName: string | null;
+}
+
 /** The live authorizations of a user with applications that want to be told of events. */
-export const findGrantsToTell = findAll<
-  { userId: string },
-  { grantId: string; clientId: string; instanceName: string | null }
->('notify-grants-find')`
+export const findGrantsToTell = findAll<{ userId: string | null }, GrantToTell>('notify-grants-find')`
 select grant_id as "grantId", client_id as "clientId", instance_name as "instanceName"
   from grants join clients using (client_id)
  where user_id = @userId and events_uri is not null and is_live(code_expires_at, token_issued_at, revoked_at)`;

@@ -24,7 +24,7 @@ interface Revocation {
   readonly kind: 'revoked_by_user' | 'revoked_by_application' | 'revoked_by_operator';
   readonly where: string;
   /** Columns of the audit event. */
-  readonly by: { readonly address?: string; readonly reference?: string; readonly operator?: string };
+  readonly by: Readonly<Partial<Record<'address' | 'reference' | 'operator' | 'detail', string>>>;
   /** The select list. It may read `locked`, all those grants, and `revoked`, those not revoked before. */
   readonly result: string;
   /** Further tables that `where`, `by` and `result` read. */
@@ -129,13 +129,13 @@ export async function revokeToken(pool: pg.Pool, asked: TokenRevocation) {
   return result;
 }
 
-/** The operator revokes grants. @returns `revoked`: the number not revoked before */
+/** The operator revokes grants. @param detail of the events @returns `revoked`: the number not revoked before */
 export const revokeGrants = decidingStatement<
-  Pick<Caller, 'decideBy'> & { grantIds: readonly string[]; operator: string },
+  Pick<Caller, 'decideBy'> & { grantIds: readonly string[]; operator: string; detail: object | null },
   { revoked: number }
 >('grant-revoke-by-operator')`${revocation({
   kind: 'revoked_by_operator',
   where: 'grant_id = any (@grantIds::uuid[])',
-  by: { operator: '@operator' },
+  by: { operator: '@operator', detail: '@detail::jsonb' },
   result: '(select count(*)::int from revoked) as revoked',
 })}`;
