@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import http, { type IncomingMessage } from 'node:http';
-import https from 'node:https';
+import type { IncomingMessage } from 'node:http';
 import { RequestFilteringHttpsAgent } from 'request-filtering-agent';
 
 /** Where webhooks are posted. */
@@ -18,6 +17,10 @@ export interface Webhook {
   readonly id: string;
   readonly body: object;
 }
+
+// Their modules of ES would load undici.
+const http = process.getBuiltinModule('node:http');
+const https = process.getBuiltinModule('node:https');
 
 /** From the connection to the end of the response. */
 const TIMEOUT_MS = 10_000;
