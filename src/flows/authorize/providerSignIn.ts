@@ -20,8 +20,9 @@ import { verifyDecision } from './decisionForms.ts';
 // Sign-in at an OpenID provider (OpenID Connect Core 1.0, section 3.1): code flow with PKCE, `state`, `nonce` and `iss`.
 
 interface SignInRequest {
-  /** Null for the account page. */
+  /** Null for a page of the account. */
   readonly authorizationRequest: AuthorizationRequest | null;
+  readonly page: string | undefined;
   readonly session: Session | null;
   /** The signed decision to confirm; undefined for signing in. */
   readonly decision: string | undefined;
@@ -52,6 +53,7 @@ export async function beginSignIn(context: Context, provider: Provider, request:
     verifier: openid.randomPKCECodeVerifier(),
     at: Date.now(),
     query: authorizationRequest?.canonicalQuery ?? null,
+    page: request.page,
     decision,
   };
   const { authorization_details_types_supported: types } = configuration.serverMetadata();

@@ -65,6 +65,8 @@ export function requestPath({ canonicalQuery }: { readonly canonicalQuery: strin
   return `/oauth/authorize?${canonicalQuery}`;
 }
 
+export const returnQuery = (path: string): string => `back=${Buffer.from(path).toString('base64url')}`;
+
 /** The path and query to return to; undefined for a foreign URL. */
 export function parseReturnPath(form: Parameters): string | undefined {
   const address = Buffer.from(form.get('back') ?? '', 'base64url').toString();

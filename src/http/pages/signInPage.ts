@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { Provider } from '../../flows/common/provider.ts';
 import type { SignInStep } from '../../flows/signIn/signIn.ts';
 import { setCookie } from '../browser/cookies.ts';
-import { textsOf } from '../browser/language.ts';
+import { ACCOUNT_PATH, returnPathOf, returnQuery, textsOf } from '../browser/language.ts';
 import { signInNote } from '../browser/outcomes.ts';
 import { AGAIN, withQuery } from '../browser/redirects.ts';
 import { pageLocaleOf } from '../describe/describe.ts';
@@ -46,7 +46,9 @@ export function showSignIn(reply: FastifyReply, step: SignInStep): FastifyReply 
 function showLeaving(reply: FastifyReply, { issuer }: Provider, query: string | null): FastifyReply {
   const { button: title, elsewhere } = textsOf(reply.request).signIn;
   const again = queryParameters(reply.request).only(['prompt']) === AGAIN ? AGAIN : '';
-  const href = withQuery('/oauth/sign-in', query, again);
+  const path = returnPathOf(reply.request);
+  const page = query === null && path !== ACCOUNT_PATH ? returnQuery(path) : '';
+  const href = withQuery('/oauth/sign-in', query, again, page);
   const links = [{ href, text: title }];
   const text = elsewhere({ host: new URL(issuer).host });
   reply.header('refresh', `0; url=${href}`);

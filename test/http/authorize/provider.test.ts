@@ -40,6 +40,18 @@ async function at<Result>(options: ServerOptions, work: (agent: Agent) => Promis
   }
 }
 
+it('signing in at the provider leads back to the page of the account that a message had linked', async () => {
+  const agent = browser();
+  const page = '/oauth/account/history?x=1';
+  const answer = await goOn(wallet, agent, await agent.get(page));
+  expect(answer.page).toBe('history');
+  for (const foreign of ['//evil.example/', 'https://evil.example/', 'evil']) {
+    const back = Buffer.from(foreign).toString('base64url');
+    const { location } = await agent.get(`/oauth/sign-in?back=${back}`);
+    expect(location).toBe(`${server.baseUrl}/oauth/account`);
+  }
+});
+
 it('signing in at the provider creates and audits the user, and leads to a code and a token', async () => {
   const agent = browser();
   wallet.user = { sub: 'user-1001', preferred_username: 'anna', name: 'Anna Petrova' };

@@ -10,8 +10,10 @@ import { refused } from './user.ts';
 export interface PendingSignIn extends Readonly<Record<'state' | 'nonce' | 'verifier', string>> {
   readonly stage: 'pending';
   readonly at: number;
-  /** The canonical query of the request to continue; null for the account page. */
+  /** The canonical query of the request to continue; null without one. */
   readonly query: string | null;
+  /** The page of the account to continue with; absent for the first one, and in an earlier build's cookie. */
+  readonly page?: string | undefined;
   /** The signed decision that the provider confirms; null if the user signs in. */
   readonly decision: string | null;
 }
@@ -26,8 +28,8 @@ export function cookieOf({ keyRing }: Context, signIn: ProviderSignIn): [name: s
   return [nameOf(signIn.state), keyRing.sign('provider', deflateRawSync(JSON.stringify(signIn)))];
 }
 
-export function toUsedSignIn({ state, at, query, decision }: ProviderSignIn): UsedSignIn {
-  return { stage: 'used', state, at, query, decision };
+export function toUsedSignIn({ state, at, query, page, decision }: ProviderSignIn): UsedSignIn {
+  return { stage: 'used', state, at, query, page, decision };
 }
 
 export const nameOf = (state: string): string => hexOf(sha256(state)).slice(0, 16);

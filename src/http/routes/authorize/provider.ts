@@ -1,4 +1,4 @@
-import type { FastifyInstance, RouteHandlerMethod } from 'fastify';
+import type { FastifyInstance, FastifyReply, RouteHandlerMethod } from 'fastify';
 import { loadAuthorizationRequest } from '../../../flows/authorize/authorize.ts';
 import { beginSignIn, CALLBACK, finishSignIn } from '../../../flows/authorize/providerSignIn.ts';
 import type { Context } from '../../../flows/common/context.ts';
@@ -7,15 +7,17 @@ import { ExchangeLimiter } from '../../../flows/signIn/provider/exchangeLimiter.
 import {
   cookieOf,
   nameOf,
+  type ProviderSignIn,
   readProviderSignIn,
   toUsedSignIn,
 } from '../../../flows/signIn/provider/signInCookie.ts';
 import { callerOf } from '../../../listener/caller.ts';
+import type { AuthorizationRequest } from '../../../rules/request/authorizationRequest.ts';
 import { Parameters } from '../../../rules/request/parameters.ts';
 import { readCookies, readProviderSignInCookie, setProviderSignInCookie } from '../../browser/cookies.ts';
 import { sessionOf } from '../../browser/forms.ts';
-import { languageOf } from '../../browser/language.ts';
-import { AGAIN, decisionQuery, redirectToRequest, withQuery } from '../../browser/redirects.ts';
+import { languageOf, parseReturnPath, returnQuery } from '../../browser/language.ts';
+import { AGAIN, decisionQuery, redirectToRequest, seeOther, withQuery } from '../../browser/redirects.ts';
 import { showNotSignedIn } from '../../pages/noticePage.ts';
 import { queryParameters } from '../../request/parameters.ts';
 import { answerDecision } from './decision.ts';
@@ -27,6 +29,13 @@ const BY_GET = { exposeHeadRoute: false };
 const BEGIN = '/oauth/sign-in';
 /** Of earlier builds: the code of a sign-in that they began is bound to this address (RFC 6749 section 4.1.3). */
 const CALLBACK_BEFORE = '/sign-in/callback';
+
+const beginningOf = ({ query, page, decision }: ProviderSignIn) =>
+  withQuery(BEGIN, query, page && returnQuery(page), decision && decisionQuery(decision));
+
+/** To the request, or to the page of the account from which the user went to sign in. */
+const goOn = (reply: FastifyReply, request: AuthorizationRequest | null, page: string | undefined) =>
+  request === null ? seeOther(reply, page) : redirectToRequest(reply, request);
 
 /** Sign-in at the operator's OpenID provider, before a request or the account page, or to confirm a payment. */
 export function providerSignInRoutes(app: FastifyInstance, context: Context): void {
@@ -41,9 +50,10 @@ export function providerSignInRoutes(app: FastifyInstance, context: Context): vo
     const [authorizationRequest, session] = await Promise.all([requestIn(query), sessionOf(request)]);
     const again = query.only(['prompt']) === AGAIN;
     const decision = query.find('decision');
-    const asked = { authorizationRequest, session, again, decision, language: languageOf(request).tag };
+    const page = parseReturnPath(query);
+    const asked = { authorizationRequest, page, session, again, decision, language: languageOf(request).tag };
     const left = await beginSignIn(context, provider, asked);
-    if (left === null) return redirectToRequest(reply, authorizationRequest);
+    if (left === null) return goOn(reply, authorizationRequest, page);
     setProviderSignInCookie(reply, ...left.cookie);
     return reply.header('cache-control', 'no-store').redirect(left.location, 303);
   });
@@ -53,7 +63,7 @@ export function providerSignInRoutes(app: FastifyInstance, context: Context): vo
     const cookies = readCookies(request);
     const state = queryParameters(request).find('state') ?? '';
     const signIn = readProviderSignIn(context, state, readProviderSignInCookie(request, nameOf(state)));
-    request.wayBack = withQuery(BEGIN, signIn.query, signIn.decision && decisionQuery(signIn.decision));
+    request.wayBack = beginningOf(signIn);
     const url = new URL(context.baseUrl + request.routeOptions.url);
     url.search = request.raw.url?.replace(/^[^?]*/, '') ?? '';
     // An error uses nothing up: the user may go Back there, and sign in.
@@ -70,7 +80,7 @@ export function providerSignInRoutes(app: FastifyInstance, context: Context): vo
     const confirmed = signIn.decision ? authorizationRequest : null;
     if (result.outcome === 'left') return showNotSignedIn(reply, request.wayBack, confirmed);
     if (result.outcome === 'signed_in' && result.opened !== null) keepSignedIn(reply, result.opened);
-    if (result.outcome !== 'decided') return redirectToRequest(reply, authorizationRequest);
+    if (result.outcome !== 'decided') return goOn(reply, authorizationRequest, signIn.page);
     return answerDecision(reply, result.request, result.decided);
   };
   for (const path of [CALLBACK, CALLBACK_BEFORE]) app.get(path, BY_GET, receiveCallback);
