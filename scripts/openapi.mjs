@@ -216,14 +216,14 @@ const capitalized = (text) => text[0].toUpperCase() + text.slice(1);
 /** @param {Endpoint} place */
 function operationOf(place) {
   const { name, operation, isMade } = place;
-  const { input, summary, effect } = operation;
+  const { input, summary, effect, asks } = operation;
   const { properties = {}, required = [] } = wireSchema(input, 'input');
   const fields = Object.fromEntries(Object.entries(properties).filter(([one]) => place.fields.has(one)));
   const ids = [...place.fields.values()].filter(({ isId }) => isId);
   const read = input.safeParse(Object.fromEntries(ids.map((id) => [id.name, 'x'])));
   const [issue] = read.error?.issues ?? [];
   const isWhole = issue?.path.length === 0; // the fault is in no single field
-  const parameters = [...parametersOf(place, fields, required), ...(effect === 'destroys' ? [CONFIRM] : [])];
+  const parameters = [...parametersOf(place, fields, required), ...(asks ? [CONFIRM] : [])];
   const requestBody = bodyOf(place, fields, required, issue?.message);
   const role = `The operator needs the role \`${effect}\`.`;
   return {

@@ -308,7 +308,7 @@ with checks (name, level, holds, fails, remedy) as (values
              'client_imported', 'client_updated', 'client_blocked', 'client_unblocked', 'client_deleted', 'client_secret_added', 'client_secret_retired',
              'resource_created', 'resource_blocked', 'resource_unblocked', 'resource_deleted', 'resource_secret_added',
              'resource_secret_retired', 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set',
-             'user_deleted', 'trail_pruned', 'server_role_granted', 'operator_created', 'operator_retired') then 'trail_kinds' end], null)), example
+             'user_looked_at', 'user_deleted', 'trail_pruned', 'server_role_granted', 'operator_created', 'operator_retired') then 'trail_kinds' end], null)), example
     from texts
 ), found as (select name, count(*)::int as rows, min(example) as example from broken group by name)
 select name as check, coalesce(rows, 0) as rows, example, coalesce(rows || ' ' || fails || ', such as ' || example, holds) as finding,

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
+import { callerOf } from '../listener/caller.ts';
 import { LIMIT } from '../operations/fields.ts';
 import {
   type AnyOperation,
@@ -7,10 +8,11 @@ import {
   type OperationContext,
   perform,
   type RowPages,
+  requireRole,
 } from '../operations/operation.ts';
 import { type Row, withSnakeCaseKeys } from '../operations/snakeCase.ts';
-import { permits } from '../rules/account/role.ts';
 import { OperatorError } from '../rules/common/error.ts';
+import { type Actor, actorParameters, recordLook } from '../store/common/auditEvents.ts';
 import type { Endpoint } from './endpoints.ts';
 
 /** What operations need beside their operator and input. */
@@ -34,13 +36,13 @@ export async function runEndpoint(
 ) {
   const { operation } = endpoint;
   const { operator } = request;
-  if (operator === null || !permits(operator.role, operation.effect))
-    throw new OperatorError('not_permitted', `this requires an operator with the role ${operation.effect}`);
+  if (operator === null) throw new OperatorError('no_operator', 'there is no operator');
+  requireRole({ token: operator }, operation.effect);
   const { isConfirmed, given } = readRequest(endpoint, request);
   const warnings: string[] = [];
   const caller = {
     ...dependencies,
-    operator: operator.name,
+    operator: actorOf(operator.name, request),
     token: operator,
     warn: (sentence: string) => warnings.push(sentence),
     progress: goOn,
@@ -53,10 +55,33 @@ export async function runEndpoint(
     },
   };
   const result = await perform(operation, caller, given, endpoint.others);
-  const document = operation.isList
+  const { document, shown } = operation.isList
     ? await pageOf(operation, result, given, goOn)
-    : withSnakeCaseKeys(operation.output.parse(result) as Row);
+    : { document: withSnakeCaseKeys(operation.output.parse(result) as Row), shown: [result] };
+  if (operation.effect === 'reads') await noteLook(caller, shown);
   return warnings.length === 0 ? document : { ...document, warnings };
+}
+
+const MAX_NOTE_CHARACTERS = 200;
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // a percent sign stands for itself
+  }
+}
+
+/** The note is UTF-8, percent-encoded where a client can't send it otherwise. @throws {OperatorError} */
+function actorOf(name: string, request: FastifyRequest): Actor {
+  const sent = Buffer.from(String(request.headers['assent-note'] ?? ''), 'latin1').toString();
+  const note = decoded(sent);
+  if (note.length > MAX_NOTE_CHARACTERS || /\p{Cc}/u.test(note)) {
+    const detail = `Assent-Note may have ${MAX_NOTE_CHARACTERS} characters, in one line.`;
+    throw new OperatorError('unreadable_request', detail);
+  }
+  const { address, reference } = callerOf(request);
+  return { name, address, reference, note: note.trim() || undefined };
 }
 
 /** The fields of the input, by the names of its schema. @throws {OperatorError} */
@@ -68,7 +93,7 @@ function readRequest({ operation, fields, method, others }: Endpoint, request: F
     const known = `the ${isQuery ? 'query' : 'body'} may have ${others.join(', ') || 'none'}`;
     return new OperatorError('unknown_field', `There is no field ${name} there: ${known}.`, name);
   };
-  if (confirm !== undefined && operation.effect !== 'destroys') throw unknownField('confirm');
+  if (confirm !== undefined && !operation.asks) throw unknownField('confirm');
   if (confirm !== undefined && confirm !== 'false' && !isConfirmed)
     throw new OperatorError('unreadable_request', 'confirm must be true or false.', 'confirm');
   const { body = {} } = request;
@@ -94,15 +119,22 @@ function readRequest({ operation, fields, method, others }: Endpoint, request: F
 const fromText = (value: unknown, type: unknown) =>
   type === 'integer' && typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
 
+/** An answer about one user is a look at that person (GDPR article 5(2), PCI DSS 10.2). @param shown with `userId`, where it has one */
+async function noteLook({ db, operator }: Pick<OperationContext, 'db' | 'operator'>, shown: readonly Row[]) {
+  const [userId, ...others] = new Set(shown.map((one) => one.userId).filter((id) => typeof id === 'string'));
+  if (userId !== undefined && others.length === 0)
+    await recordLook(db, { userId, ...actorParameters(operator) });
+}
+
 /** A list up to {@link MAX_ROWS}, or a short one, and the `after` of the next one; null if there is none. */
 async function pageOf(
   { after, output }: AnyOperation,
-  pages: RowPages<unknown>,
+  pages: RowPages<Row>,
   { limit }: Row,
   goOn: () => Promise<void>,
 ) {
   const most = after === undefined ? Number.POSITIVE_INFINITY : Math.min(Number(limit ?? MAX_ROWS), MAX_ROWS);
-  const rows: unknown[] = [];
+  const rows: Row[] = [];
   for await (const page of pages) {
     if (rows.length === most) break; // only now: one that ends by itself gives its connection back
     await goOn();
@@ -113,5 +145,6 @@ async function pageOf(
     items.push(withSnakeCaseKeys(output.parse(row) as Row));
     if (items.length % ROWS_AT_ONCE === 0) await setTimeout(REST_MS);
   }
-  return { items, next: rows.length < most ? null : (after?.(rows.at(-1)) ?? null) };
+  const next = rows.length < most ? null : (after?.(rows.at(-1)) ?? null);
+  return { document: { items, next }, shown: rows };
 }

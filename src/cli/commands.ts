@@ -73,7 +73,7 @@ export function operationCommand(
   const [, argument] = /\[(.+)\]/.exec(usage) ?? [];
   const longs = options.map(({ long }) => `${long}`).filter((long) => long !== '--force');
   const optional = argument === undefined ? longs : [argument.toUpperCase(), ...longs];
-  const yes = operation.effect === 'destroys' ? [new Option('--yes', 'do not ask for confirmation')] : [];
+  const yes = operation.asks ? [new Option('--yes', 'do not ask for confirmation')] : [];
   return {
     summary: settings.summary ?? operation.summary,
     operation,

@@ -21,7 +21,7 @@ export async function withStore(
 ): Promise<void> {
   const { log, streams } = shell;
   const { env } = streams;
-  const operator = readOperatorName(env);
+  const name = readOperatorName(env);
   const config = readDatabaseConfig(env);
   const { pool, close } = await openStore(config, log);
   try {
@@ -29,9 +29,9 @@ export async function withStore(
     else if (effect !== null) await migrateAndTell(pool, log);
     await work({
       db: pool,
-      operator,
+      operator: { name },
       serviceNames: () => readReservedNames(env),
-      commandNames: [operator],
+      commandNames: [name],
       async offer(keeps = false) {
         const stored = await findSettings(pool);
         const offer = readOffer(env, stored);

@@ -8,7 +8,7 @@ import { rightKeyOf } from '../rules/request/scopeRules.ts';
 import { formatScope, parseScope } from '../rules/scope/scope.ts';
 import type { Digest } from '../secrets/digest.ts';
 import { UUID } from '../secrets/tokens.ts';
-import type { AuditKind } from '../store/common/auditEvents.ts';
+import { type AuditKind, actorParameters } from '../store/common/auditEvents.ts';
 import { findClient } from '../store/common/clients.ts';
 import type { Grant } from '../store/common/grants.ts';
 import { findSpent } from '../store/common/spent.ts';
@@ -25,6 +25,7 @@ import {
   type OperationContext,
   operation,
   type RowPages,
+  requireRole,
 } from './operation.ts';
 
 export const GRANT_VIEW = z.object({
@@ -108,7 +109,7 @@ const LINES = z.object({ name: z.string(), lines: z.custom<AsyncIterable<string>
 
 export const revoke = operation({
   summary:
-    'revoke one authorization, or those of a user, application or period; codes and tokens stop working',
+    'revoke one authorization, or those of a user, application or period; codes and tokens stop working. Those of several users need the role destroys',
   input: z
     .strictObject({
       grantId: text('grant-id').optional(),
@@ -133,8 +134,11 @@ export const revoke = operation({
     ...recordOf(['trail', 'hashes'], z.string().optional()),
     revoked: z.int(),
   }),
-  effect: 'destroys',
+  effect: 'supports',
+  asks: true,
   async run(context, { trail, hashes, ...input }) {
+    const isOfOne = (input.grantId ?? input.login) !== undefined;
+    if (!isOfOne) requireRole(context, 'destroys');
     if (input.grantId !== undefined) {
       await requireGrant(context.db, input.grantId);
       return { ...input, revoked: await revokePages(context, [[input.grantId]]) };
@@ -252,12 +256,13 @@ async function revokePages(
   pages: RowPages<string>,
   detail: object | null = null,
 ) {
+  const by = actorParameters(operator, detail);
   let revoked = 0;
   for await (const page of pages) {
     for (let from = 0; from < page.length; from += MAX_GRANTS_A_STATEMENT) {
       const grantIds = page.slice(from, from + MAX_GRANTS_A_STATEMENT);
       const decideBy = performance.now() + REQUEST_DEADLINE_MS;
-      revoked += (await revokeGrants(db, { grantIds, operator, detail, decideBy })).revoked;
+      revoked += (await revokeGrants(db, { grantIds, ...by, decideBy })).revoked;
       await progress(revoked);
     }
   }

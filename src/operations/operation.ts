@@ -1,8 +1,9 @@
 import type pg from 'pg';
 import type { z } from 'zod';
-import type { AccessLevel } from '../rules/account/role.ts';
+import { type AccessLevel, permits } from '../rules/account/role.ts';
 import { OperatorError } from '../rules/common/error.ts';
 import { BUILT_IN_OFFER, type Offer } from '../rules/request/scopeRules.ts';
+import type { Actor } from '../store/common/auditEvents.ts';
 import type { Operator } from '../store/operate/operators.ts';
 import { type Row, toSnakeCase } from './snakeCase.ts';
 
@@ -15,8 +16,7 @@ export interface Loss {
 
 export interface OperationContext {
   readonly db: pg.Pool;
-  /** The name in the audit trail. */
-  readonly operator: string;
+  readonly operator: Actor;
   /** The service's own names, which no name or password may resemble. */
   readonly serviceNames: () => readonly string[];
   /** The names that commands write into the audit trail, as far as they are known. */
@@ -30,7 +30,7 @@ export interface OperationContext {
   /** Called before an irreversible loss; asks, or throws without consent. */
   readonly confirm: (loss: () => Promise<Loss>) => Promise<void>;
   /** What the operator's token opens, and until when; undefined for a command. */
-  readonly token?: Pick<Operator, 'role' | 'expiresAt'>;
+  readonly token?: Pick<Operator, 'role' | 'expiresAt'> | undefined;
 }
 
 /** A list in pages, read at the consumer's pace. */
@@ -44,8 +44,10 @@ export interface Operation<Input extends z.ZodObject, Output extends z.ZodType, 
   readonly input: Input;
   /** The shown fields of the result, in this order; for a list, those of each row. */
   readonly output: Output;
-  /** What it needs an operator's role for; one that `destroys` asks before an irreversible loss. */
+  /** What it needs an operator's role for. */
   readonly effect: AccessLevel;
+  /** It asks before an irreversible loss, as each does that `destroys`. */
+  readonly asks: boolean;
   readonly isList?: boolean;
   /** Of a list: the value of its input `after` with which it goes on behind this row. */
   after?(row: Result extends RowPages<infer Row> ? Row : never): string;
@@ -55,9 +57,9 @@ export interface Operation<Input extends z.ZodObject, Output extends z.ZodType, 
 // biome-ignore lint/suspicious/noExplicitAny: the operation's schema checks an input
 export type AnyOperation = Operation<z.ZodObject, z.ZodType, any>;
 
-type OperationDefinition<Whole extends { effect: AccessLevel }> = Omit<Whole, 'effect'> & {
-  readonly effect?: AccessLevel;
-};
+type Defaulted = 'effect' | 'asks';
+type OperationDefinition<Whole extends Record<Defaulted, unknown>> = Omit<Whole, Defaulted> &
+  Partial<Pick<Whole, Defaulted>>;
 
 /** An operation that `changes`, unless it says otherwise. */
 export function operation<
@@ -65,7 +67,7 @@ export function operation<
   Output extends z.ZodType,
   Result extends z.input<Output>,
 >(said: OperationDefinition<Operation<Input, Output, Result>>): Operation<Input, Output, Result> {
-  return { effect: 'changes', ...said };
+  return { effect: 'changes', asks: said.effect === 'destroys', ...said };
 }
 
 export function listOperation<
@@ -73,7 +75,7 @@ export function listOperation<
   Output extends z.ZodType,
   Result extends RowPages<z.input<Output>>,
 >(said: OperationDefinition<Operation<Input, Output, Result>>): Operation<Input, Output, Result> {
-  return { effect: 'reads', ...said, isList: true };
+  return { effect: 'reads', asks: false, ...said, isList: true };
 }
 
 /** Characters that PostgreSQL doesn't store. */
@@ -124,6 +126,12 @@ export function perform<Input extends z.ZodObject, Result>(
     confirm,
   };
   return operation.run({ ...silent, ...context }, readInput(operation, given, fields));
+}
+
+/** A command may do all. @throws {OperatorError} */
+export function requireRole({ token }: Pick<OperationContext, 'token'>, role: AccessLevel): void {
+  if (token && !permits(token.role, role))
+    throw new OperatorError('not_permitted', `this requires an operator with the role ${role}`);
 }
 
 /** The thing named by an input. @throws {OperatorError} */

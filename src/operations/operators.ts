@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { checkOperatorName } from '../rules/account/registration.ts';
-import { ACCESS_LEVELS, permits } from '../rules/account/role.ts';
+import { ACCESS_LEVELS } from '../rules/account/role.ts';
 import { OperatorError } from '../rules/common/error.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { newOperatorToken } from '../secrets/tokens.ts';
@@ -9,7 +9,7 @@ import { transaction } from '../store/database/database.ts';
 import { findOperators, insertOperator, listOperators, retireOperator } from '../store/operate/operators.ts';
 import { runAudited } from './audit.ts';
 import { intUpTo, LIST_FIELDS, text } from './fields.ts';
-import { ensureFound, listOperation, operation } from './operation.ts';
+import { ensureFound, listOperation, operation, requireRole } from './operation.ts';
 
 // Programs that call the operators' HTTP API (`admin/`).
 
@@ -18,7 +18,8 @@ const MAX_DAYS = 365;
 const NAME = text('name');
 const ROLE = z.enum(ACCESS_LEVELS, `Must be one of ${ACCESS_LEVELS.join(', ')}.`).meta({
   title: 'role',
-  description: 'reads: operations that only read; changes: also those that change; destroys: all operations',
+  description:
+    'reads: operations that only read; supports: also those that take access away; changes: also those that change; destroys: all operations',
 });
 
 const STATUS = z.enum(['active', 'expired', 'retired']);
@@ -37,8 +38,7 @@ export const create = operation({
   async run({ db: pool, operator, token, commandNames }, { name, role, days }) {
     const others = (await findOperators(pool)).map((one) => one.name);
     checkOperatorName(name, others, commandNames);
-    if (token && !permits(token.role, role))
-      throw new OperatorError('not_permitted', `this requires an operator with the role ${role}`);
+    requireRole({ token }, role);
     const operatorToken = newOperatorToken();
     return transaction(pool, async (db) => {
       const given = { name, role, days, until: token?.expiresAt ?? null, tokenHash: sha256(operatorToken) };

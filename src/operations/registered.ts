@@ -5,7 +5,7 @@ import { OperatorError } from '../rules/common/error.ts';
 import type { Status } from '../rules/request/client.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { randomHex } from '../secrets/random.ts';
-import { recordAct } from '../store/common/auditEvents.ts';
+import { type Actor, recordAct } from '../store/common/auditEvents.ts';
 import { type SecretOwner, secretStatements } from '../store/common/secrets.ts';
 import { transaction } from '../store/database/database.ts';
 import { REGISTRATION_STATEMENTS } from '../store/operate/registered.ts';
@@ -83,7 +83,7 @@ export function secretOperations<Owner>(
       summary: 'stop accepting a secret',
       input: named.extend({ secretId: text('secret-id') }),
       output: z.object({ [key]: z.string(), secretId: z.string(), status: z.literal('retired') }),
-      effect: 'destroys',
+      asks: true,
       async run({ db, operator, confirm }, { [key]: id = '', secretId = '' }) {
         const detail = { secret_id: secretId };
         const act = { kind: `${owner}_secret_retired`, operator, [key]: id, detail } as const;
@@ -121,7 +121,7 @@ export async function makeSecret(
   db: pg.PoolClient,
   owner: SecretOwner,
   id: string,
-  operator: string,
+  operator: Actor,
   existing?: string,
   force = false,
 ) {

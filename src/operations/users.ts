@@ -123,6 +123,7 @@ const toStatus = (status: store.User['status'], summary: string) =>
     summary,
     input: BY_LOGIN,
     output: z.object({ ...ABOUT, status: STATUS }),
+    effect: 'supports',
     async run({ db: pool, operator }, { login }) {
       const act = { kind: status === 'blocked' ? 'user_blocked' : 'user_unblocked', operator } as const;
       const { setStatus } = REGISTRATION_STATEMENTS.user;
@@ -149,6 +150,7 @@ export const signOut = operation({
   summary: 'end a user’s sessions; authorizations stay',
   input: BY_LOGIN,
   output: z.object({ ...ABOUT, done: z.literal('signed_out') }),
+  effect: 'supports',
   async run({ db: pool, operator }, { login }) {
     const act = { kind: 'user_signed_out', operator } as const;
     return { ...(await changeUser(pool, login, act)), done: 'signed_out' as const };

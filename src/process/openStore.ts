@@ -34,7 +34,7 @@ export async function openServerStore(config: DatabaseConfig, log: StoreLog): Pr
   const role = { user: 'assent_server' };
   try {
     await migrateAndTell(owner.pool, log);
-    await ensureServerRole(owner.pool, role.user, 'trial mode');
+    await ensureServerRole(owner.pool, role.user, { name: 'trial mode' });
     return await openTrialStore(config.dataDir, log, role);
   } finally {
     await owner.close();

@@ -15,7 +15,7 @@ import { readOrMake } from './postgres/readOrMake.ts';
 
 /** The advisory lock for making the demo: of servers that start together, only one makes it. */
 const DEMO_LOCK = 7_274_827;
-const callerOf = (db: pg.Pool) => ({ db, operator: 'trial mode' });
+const callerOf = (db: pg.Pool) => ({ db, operator: { name: 'trial mode' } });
 const NAME = 'Demo Shop';
 /** Two, to try what the other sees; the second has no payment password. */
 const FIRST = { login: 'demo', name: 'Dana Demo' };

@@ -52,6 +52,7 @@ export const OPERATIONS = Object.entries(DOCUMENT.paths).flatMap(([path, methods
       method: method.toUpperCase(),
       path,
       effect: effect as AccessLevel,
+      asks: (said.parameters ?? []).some(({ name }) => name === 'confirm'),
       parameters: said.parameters ?? [],
       body: said.requestBody?.content['application/json'].schema,
       needsBody: said.requestBody?.required ?? false,
@@ -180,7 +181,8 @@ export async function useDescribed() {
   });
   const url = await openAdmin(db, log);
   const tokenFor = (role: AccessLevel) => operatorToken(db, `may ${role}`, role, 365);
-  const [reads, changes] = [await tokenFor('reads'), await tokenFor('changes')];
-  const tokens = { reads, changes, destroys: await tokenFor('destroys') };
+  const [reads, supports] = [await tokenFor('reads'), await tokenFor('supports')];
+  const [changes, destroys] = [await tokenFor('changes'), await tokenFor('destroys')];
+  const tokens = { reads, supports, changes, destroys };
   return { ...apiAt(url, tokens.destroys), server, tokens };
 }

@@ -26,8 +26,8 @@ async function answerTo(operation: Described, asked: Asked, headers?: Record<str
 }
 
 /** A new user, application and so on, if the request would delete or rename those of other tests. */
-async function ownThings({ id, effect }: Described): Promise<Things> {
-  const isOwn = effect === 'destroys' || id === 'usersUpdate';
+async function ownThings({ id, asks }: Described): Promise<Things> {
+  const isOwn = asks || id === 'usersUpdate';
   return isOwn ? makeThings(api) : things;
 }
 
@@ -35,18 +35,17 @@ const namesIn = ({ query, body }: Asked) => Object.keys({ ...query, ...(body as 
 
 describe('a valid request', () => {
   it.each(OPERATIONS)('is carried out, with minimal and with all fields: $id', async (operation) => {
-    const isLoss = operation.effect === 'destroys';
     const [least, full] = [leastRequest, fullRequest].map((request) => namesIn(request(operation, things)));
     for (const request of least?.length === full?.length ? [leastRequest] : [leastRequest, fullRequest]) {
       const asked = request(operation, await ownThings(operation));
-      const sent = isLoss ? { ...asked, query: { confirm: 'true' } } : asked;
+      const sent = operation.asks ? { ...asked, query: { confirm: 'true' } } : asked;
       expect(isAllowed(operation, sent), JSON.stringify(sent)).toBe(true);
       const { status, body } = await answerTo(operation, sent);
       expect(status, `${JSON.stringify(sent)}: ${JSON.stringify(body)}`).toBeLessThan(300);
     }
   });
 
-  it.each(OPERATIONS.filter(({ effect }) => effect === 'destroys'))(
+  it.each(OPERATIONS.filter(({ asks }) => asks))(
     'gets 409 without confirmation if something would be lost: $id',
     async (operation) => {
       const asked = leastRequest(operation, things);
@@ -81,7 +80,12 @@ function spoilingsOf({ parameters, body }: Described): Spoiling[] {
   return [...inUrl, ...inBody, ...missing, { where: part, ...UNKNOWN }];
 }
 
-const LOWER = { reads: [''], changes: ['reads'], destroys: ['reads', 'changes'] };
+const LOWER = {
+  reads: [''],
+  supports: ['reads'],
+  changes: ['reads', 'supports'],
+  destroys: ['reads', 'supports', 'changes'],
+};
 
 const NEW = { login: 'vera', name: 'Vera' };
 
@@ -146,7 +150,7 @@ describe('an invalid request', () => {
 
   it.each(OPERATIONS)('is refused for operators without the role: $id', async (operation) => {
     const right = leastRequest(operation, things);
-    for (const role of ['reads', 'changes'] as const) {
+    for (const role of ['reads', 'supports', 'changes'] as const) {
       const { status } = await answerTo(operation, right, { authorization: `Bearer ${tokens[role]}` });
       expect(status === 403, role).toBe(LOWER[operation.effect].includes(role));
     }

@@ -135,7 +135,7 @@ const CHANGES: Record<string, (code: string) => Promise<unknown>> = {
   'a disconnection by the user': async () =>
     press(agent, await agent.get('/oauth/account'), '/oauth/account/disconnect'),
   'a revocation by the operator': () =>
-    revokeGrantsOf({ db: pool, operator: 'tests' }, { clientId: client.clientId }),
+    revokeGrantsOf({ db: pool, operator: { name: 'tests' } }, { clientId: client.clientId }),
   'a replay that revoked the token': (code) => exchange(server, client, code),
 };
 

@@ -59,7 +59,7 @@ describe('the history of a user', () => {
     await agent.post('/api/revoke', {}, { authorization: `Bearer ${token}` });
     const second = await obtainToken(agent, client, user, { instance_name: 'one' });
     const { grantId } = parseToken('token', second);
-    await perform(grants.revoke, { db: pool, operator: 'olga' }, { grantId: grantId ?? '' });
+    await perform(grants.revoke, { db: pool, operator: { name: 'olga' } }, { grantId: grantId ?? '' });
     const code = await obtainCode(agent, as('two'), user);
     for (let n = 0; n < 2; n += 1) await agent.post('/oauth/token', tokenRequestOf(client, code));
     const spending = requestOf(client, { instance_name: 'three', scope: 'payment-shop' });
@@ -119,7 +119,17 @@ describe('the history of a user', () => {
     const ofUsers = AUDIT_KINDS.filter((kind) => !/^(client|resource|operator|trail|server)_/.test(kind));
     const told: readonly string[] = HISTORY_KINDS;
     const untold = ofUsers.filter((kind) => !told.includes(kind));
-    expect(untold).toEqual(['exchanged', 'ends_soon', 'right_expired', 'user_deleted']);
+    expect(untold).toEqual(['exchanged', 'ends_soon', 'right_expired', 'user_looked_at', 'user_deleted']);
+  });
+
+  it('shows no address of an operator', async () => {
+    const { user, session } = await signedIn();
+    await pool.query(
+      `insert into audit_events (kind, user_id, operator, address) values ('user_blocked', $1, 'olga', '192.0.2.7')`,
+      [user.userId],
+    );
+    const [events = []] = await historyOf(session);
+    expect(events[0]).toMatchObject({ kind: 'user_blocked', network: null });
   });
 
   it('continues at a cursor, even among events of the same time, and ignores an invalid cursor', async () => {

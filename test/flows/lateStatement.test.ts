@@ -5,6 +5,7 @@ import { revokeByBearer } from '../../src/flows/token/revoke.ts';
 import type { Caller } from '../../src/rules/common/caller.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { parseToken } from '../../src/secrets/tokens.ts';
+import { actorParameters } from '../../src/store/common/auditEvents.ts';
 import { insertSession } from '../../src/store/common/sessions.ts';
 import { type ExchangeRequest, exchangeCode } from '../../src/store/token/exchanges.ts';
 import { revokeGrants } from '../../src/store/token/revocations.ts';
@@ -122,7 +123,7 @@ interface Waiting {
 const WAITING: Record<string, (user: TestUser) => Promise<Waiting>> = {
   'a revocation by an operator': (user) =>
     revocationOf(user, (token, { decideBy }) =>
-      revokeGrants(pool, { grantIds: grantIdsOf(token), detail: null, operator: 'tests', decideBy }),
+      revokeGrants(pool, { grantIds: grantIdsOf(token), ...actorParameters({ name: 'tests' }), decideBy }),
     ),
 
   'a revocation by the token itself': (user) =>

@@ -12,7 +12,7 @@ import { commandsOn } from '../support/process/commands.ts';
 import { onDatabase } from '../support/process/process.ts';
 
 const database = await useDatabase();
-const caller = { db: database.pool, operator: 'olga' };
+const caller = { db: database.pool, operator: { name: 'olga' } };
 const { json, refused } = commandsOn(onDatabase(database.url));
 
 type Row = Record<string, unknown>;

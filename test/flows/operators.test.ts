@@ -22,7 +22,7 @@ const { pool } = server.database;
 
 const ask = async (text: string, values: unknown[] = []) => (await pool.query(text, values)).rows;
 
-const OLGA = { db: pool, operator: 'olga', progress() {} };
+const OLGA = { db: pool, operator: { name: 'olga' }, progress() {} };
 
 describe('revoking all authorizations of an application', () => {
   it('records each authorization, a limited number in a transaction, even if interrupted and repeated', async () => {
@@ -213,7 +213,7 @@ describe('a weak password', () => {
   ])('is refused without allow_weak: %j, payment password %j', async (password, paymentPassword, problem) => {
     const lena = { login: 'lena.guessed', name: 'Lena' };
     const serviceNames = () => ['The Wallet'];
-    const caller = { db: pool, operator: 'olga', serviceNames };
+    const caller = { db: pool, operator: { name: 'olga' }, serviceNames };
     const refused = { reason: 'refused_value', message: expect.stringMatching(problem) };
     const given = { password, paymentPassword };
     await expect(perform(users.create, caller, { ...lena, ...given })).rejects.toMatchObject(refused);

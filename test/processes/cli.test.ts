@@ -100,7 +100,7 @@ describe('the password of the database role', async () => {
   const PASSWORD = `-it's a p@ss/w:rd "of" \\ $HOME %41 ключ`;
   const folder = useFolder();
   const { name } = await createRole('', PASSWORD);
-  await grantServerRole(server.database.pool, name, 'tests');
+  await grantServerRole(server.database.pool, name, { name: 'tests' });
   ledger.note('database password', PASSWORD);
   const url = urlOf(server.database.url, { user: name, password: '' });
   const byVariable = { DATABASE_URL: url, PGPASSWORD: PASSWORD, SECRETS: TEST_SECRET, BASE_URL };

@@ -30,7 +30,7 @@ const servers = await Promise.all(
 const [server] = servers as [(typeof servers)[0]];
 const resource = await server.createResource();
 const shop = await server.createClient();
-const as = { db: database.pool, operator: 'tests', confirm: async () => undefined };
+const as = { db: database.pool, operator: { name: 'tests' }, confirm: async () => undefined };
 
 let turn = 0;
 /** A payment to any shop, at one of the servers in turn. @returns the verdict or the reason; `inactive` for a dead token */

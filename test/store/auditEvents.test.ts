@@ -101,12 +101,12 @@ describe('the audit trail', () => {
   });
 
   it('is pruned by whole months, oldest first, and never the current month', async () => {
-    const { months: gone } = await pruneAuditPartitions(pool, 36, 'tests');
+    const { months: gone } = await pruneAuditPartitions(pool, 36, { name: 'tests' });
     expect(gone.filter((month) => month > '2000')).toEqual([monthsAgo(38), monthsAgo(37)]);
     expect(await ask('select from audit_events where at < $1', [`${monthsAgo(36)}-01Z`])).toEqual([]);
     expect(await countStrays(pool)).toEqual({ strays: 3 });
     await expect(ask('delete from audit_events_rest')).rejects.toThrow(/append-only/);
-    const { months: more } = await pruneAuditPartitions(pool, 1, 'tests');
+    const { months: more } = await pruneAuditPartitions(pool, 1, { name: 'tests' });
     expect(more).not.toContain(new Date().toISOString().slice(0, 7));
     expect((await eventsOf('replayed')).length).toBe(3);
     const pruned = await ask(

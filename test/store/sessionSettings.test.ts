@@ -49,7 +49,7 @@ async function seenOn(pool: pg.Pool) {
     await vi.waitUntil(async () => !(await readAccount()).includes('never used'), { timeout: 10_000 });
     const account = await agent.get('/oauth/account');
     const history = await agent.get('/oauth/account/history');
-    const as = { db: pool, operator: 'tests' };
+    const as = { db: pool, operator: { name: 'tests' } };
     await changeClient(pool, client.clientId, { name: 'Shop' }, 'tests');
     const findings = await checkDatabase(pool);
     const scopes: string[] = [];

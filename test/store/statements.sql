@@ -222,12 +222,18 @@ select * from (
  order by transaction fetch first ($7::bigint) rows with ties) a left join users u using (user_id) left join clients c using (client_id)
  order by a.transaction, a.at;
 
--- audit-note-act(text, text, uuid, text, text, jsonb) → nothing
-insert into audit_events (kind, operator, user_id, client_id, resource_id, detail)
-  values ($1, $2, $3, $4, $5, $6);
-
 -- audit-owns-tables() → nothing
 select from pg_class where oid = to_regclass('audit_events') and pg_has_role(relowner, 'usage');
+
+-- audit-record-act(text, text, text, text, uuid, text, text, jsonb) → nothing
+insert into audit_events (kind, operator, address, reference, user_id, client_id, resource_id, detail)
+  values ($1, $2, $3, $4, $5, $6, $7, $8);
+
+-- audit-record-look(text, text, text, uuid, jsonb) → nothing
+insert into audit_events (kind, operator, address, reference, user_id, detail)
+  select 'user_looked_at', $1, $2, $3, $4, $5
+   where not exists (select from audit_events where user_id = $4::uuid and kind = 'user_looked_at' and operator = $1
+                        and at > clock_timestamp() - interval '1 hour');
 
 -- client-delete(text) → client_id text
 delete from clients where client_id = $1 returning client_id;
@@ -615,19 +621,19 @@ with  locked as (
 )
 select (select count(*) from locked) = 500 as "hasMore", (select count(*)::int from revoked) as revoked, late from moment;
 
--- grant-revoke-by-operator(uuid[], text, jsonb, timestamp with time zone) → revoked integer, late boolean
+-- grant-revoke-by-operator(uuid[], text, jsonb, text, text, timestamp with time zone) → revoked integer, late boolean
 with  locked as (
   select grant_id from grants where grant_id = any ($1::uuid[]) order by grant_id for no key update
 ), moment as materialized (
-  select clock_timestamp() >= $4::timestamptz as late
+  select clock_timestamp() >= $6::timestamptz as late
     from (select (select count(*) from locked) as rows) locked where rows >= 0
 ), revoked as (
   update grants g set revoked_at = clock_timestamp(), revision = g.revision + 1
     from locked, moment where g.grant_id = locked.grant_id and g.revoked_at is null and not late
   returning g.grant_id, g.user_id, g.client_id, g.instance_name, g.scope
 ), recorded as (
-  insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, operator, detail)
-  select 'revoked_by_operator', grant_id, user_id, client_id, instance_name, scope, $2, $3::jsonb from revoked
+  insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, operator, detail, address, reference)
+  select 'revoked_by_operator', grant_id, user_id, client_id, instance_name, scope, $2, $3::jsonb, $4, $5 from revoked
 )
 select (select count(*)::int from revoked) as revoked, late from moment;
 
@@ -677,7 +683,7 @@ select current_setting('transaction_read_only') = 'on' as "readOnly"
 
 -- history-find(uuid, bigint, bigint, bigint) → kind text, at timestamp with time zone, micros text, clientId text, clientName text, instanceName text, scope text, address text, confirmedBy text, browser text, system text, receipt text
 select a.kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text as micros, a.client_id as "clientId",
-       c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address, a.detail ->> 'confirmed_by' as "confirmedBy",
+       c.name as "clientName", a.instance_name as "instanceName", a.scope, case when a.operator is null then a.address end as address, a.detail ->> 'confirmed_by' as "confirmedBy",
        a.detail ->> 'browser' as browser, a.detail ->> 'system' as system,
        case when a.kind in ('approved', 'approved_again') then to_char(a.at at time zone 'UTC', 'YYYY-MM-DD-') || a.reference end as receipt
   from (
@@ -692,7 +698,7 @@ with approval as (
    where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'expired', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set') and at >= $2 and at < $3 and kind in ('approved', 'approved_again') and reference = $4)
 
 select a.kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text as micros, a.client_id as "clientId",
-       c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address, a.detail ->> 'confirmed_by' as "confirmedBy",
+       c.name as "clientName", a.instance_name as "instanceName", a.scope, case when a.operator is null then a.address end as address, a.detail ->> 'confirmed_by' as "confirmedBy",
        a.detail ->> 'browser' as browser, a.detail ->> 'system' as system,
        case when a.kind in ('approved', 'approved_again') then to_char(a.at at time zone 'UTC', 'YYYY-MM-DD-') || a.reference end as receipt, a.grant_id as "grantId"
   from (select later.* from approval cross join lateral (
@@ -703,7 +709,7 @@ select a.kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text as micro
 
 -- history-find-warnings(bigint, uuid, bigint, text[], text[]) → kind text, at timestamp with time zone, micros text, clientId text, clientName text, instanceName text, scope text, address text, confirmedBy text, browser text, system text, receipt text, times integer, firstAt timestamp with time zone, seen text, hasMore boolean
 select a.kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text as micros, a.client_id as "clientId",
-       c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address, a.detail ->> 'confirmed_by' as "confirmedBy",
+       c.name as "clientName", a.instance_name as "instanceName", a.scope, case when a.operator is null then a.address end as address, a.detail ->> 'confirmed_by' as "confirmedBy",
        a.detail ->> 'browser' as browser, a.detail ->> 'system' as system,
        case when a.kind in ('approved', 'approved_again') then to_char(a.at at time zone 'UTC', 'YYYY-MM-DD-') || a.reference end as receipt,
        a.times, a.first_at as "firstAt", concat_ws('-', a.alike, (extract(epoch from a.first_at) * 1000000)::bigint, (extract(epoch from a.at) * 1000000)::bigint) as seen,

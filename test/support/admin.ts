@@ -30,7 +30,7 @@ export async function operatorToken(
   role: AccessLevel,
   days: number,
 ): Promise<string> {
-  const made = await perform(operators.create, { db, operator: 'tests' }, { name, role, days });
+  const made = await perform(operators.create, { db, operator: { name: 'tests' } }, { name, role, days });
   ledger.note('operator token', made.operatorToken);
   return made.operatorToken;
 }

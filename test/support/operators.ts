@@ -22,7 +22,7 @@ const orNull = (error: unknown) => {
 };
 
 export const changeClient = (db: pg.Pool, clientId: string, change: Change, operator: string) =>
-  perform(clients.update, { db, operator }, { clientId, ...change });
+  perform(clients.update, { db, operator: { name: operator } }, { clientId, ...change });
 
 /** Agrees to what an operation would take away for good. */
 export const agree = async () => {};
@@ -34,25 +34,27 @@ export const revokeGrantsOf = async (caller: Caller, which: { login?: string; cl
   (await perform(revoke, { confirm: agree, ...caller }, which)).revoked;
 
 export const registerResource = (db: pg.Pool, name: string, operator: string) =>
-  perform(resources.create, { db, operator }, { name });
+  perform(resources.create, { db, operator: { name: operator } }, { name });
 
 export const setPasswords = (db: pg.Pool, login: string, passwords: Passwords, operator: string) =>
-  perform(users.setPassword, { db, operator }, { login, ...passwords }).catch(orNull);
+  perform(users.setPassword, { db, operator: { name: operator } }, { login, ...passwords }).catch(orNull);
 
 export const setUserStatus = (db: pg.Pool, login: string, status: Status, operator: string) =>
-  perform(verbFor(status, users), { db, operator }, { login }).catch(orNull);
+  perform(verbFor(status, users), { db, operator: { name: operator } }, { login }).catch(orNull);
 
 export const signOutUser = (db: pg.Pool, login: string, operator: string) =>
-  perform(users.signOut, { db, operator }, { login });
+  perform(users.signOut, { db, operator: { name: operator } }, { login });
 
 export const removeUser = (db: pg.Pool, login: string, operator: string) =>
-  perform(users.remove, { db, operator, confirm: agree }, { login });
+  perform(users.remove, { db, operator: { name: operator }, confirm: agree }, { login });
 
 export const removeResource = (db: pg.Pool, resourceId: string, operator: string) =>
-  perform(resources.remove, { db, operator, confirm: agree }, { resourceId }).catch(orNull);
+  perform(resources.remove, { db, operator: { name: operator }, confirm: agree }, { resourceId }).catch(
+    orNull,
+  );
 
 export const setResourceStatus = (db: pg.Pool, resourceId: string, status: Status, operator: string) =>
-  perform(verbFor(status, resources), { db, operator }, { resourceId }).catch(orNull);
+  perform(verbFor(status, resources), { db, operator: { name: operator } }, { resourceId }).catch(orNull);
 
 export const setClientStatus = (db: pg.Pool, clientId: string, status: Status, operator: string) =>
-  perform(verbFor(status, clients), { db, operator }, { clientId }).catch(orNull);
+  perform(verbFor(status, clients), { db, operator: { name: operator } }, { clientId }).catch(orNull);

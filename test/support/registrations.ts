@@ -36,7 +36,7 @@ export async function createUser(
   };
   ledger.note('password', user.password);
   ledger.note('payment password', user.paymentPassword);
-  const as = { db: pool, operator: 'tests' };
+  const as = { db: pool, operator: { name: 'tests' } };
   const { userId } = await perform(users.create, as, { allowWeak: true, ...user, name });
   return { ...user, userId };
 }
@@ -54,7 +54,7 @@ export async function createClient(pool: pg.Pool, given: Partial<NewClient> = {}
     force: true,
     ...given,
   };
-  const as = { db: pool, operator: 'tests' };
+  const as = { db: pool, operator: { name: 'tests' } };
   const { clientId, redirectUri, clientSecret = null } = await perform(clients.create, as, client);
   ledger.note('client secret', clientSecret);
   await countFromOne(pool, { clientId });

@@ -107,7 +107,7 @@ const importOf = (subject: string, things: string, schema: Line, write: typeof s
       for await (const { rows, noted } of batchesOf(chunks, schema)) {
         counts.bad += noted.length;
         if (prune) named.push(...rows.map(({ client_id }) => ({ client_id, doubts: [] })));
-        count(await write(db, rows.map(judge), operator, dryRun, offer), counts, noted, shown);
+        count(await write(db, rows.map(judge), operator.name, dryRun, offer), counts, noted, shown);
         report?.(noted);
         progress(counts.imported, 'imported so far');
       }
@@ -115,7 +115,7 @@ const importOf = (subject: string, things: string, schema: Line, write: typeof s
       const lines = Object.values(counts).reduce((sum, count) => sum + count);
       const { forced, updated, newer_here, ...others } = counts;
       const isWhole = prune && counts.bad === 0 && named.length > 0;
-      const blocked = isWhole ? await store.blockOtherClients(db, named, operator, dryRun, offer) : [];
+      const blocked = isWhole ? await store.blockOtherClients(db, named, operator.name, dryRun, offer) : [];
       return {
         ...{ dryRun, lines, ...others, imported: others.imported + forced, badLines: shown.bad },
         ...(force && { forced, forcedLines: shown.forced }),

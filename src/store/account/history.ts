@@ -22,7 +22,7 @@ export const WARNING_KINDS = [
   'signed_in',
 ] as const satisfies readonly HistoryKind[];
 
-/** An event for its user; only sign-ins and approvals have a device. `clientName` is null also for a deleted application. */
+/** An event for its user, without the address of an operator; only sign-ins and approvals have a device. `clientName` is null also for a deleted application. */
 export interface HistoryRow
   extends Device,
     Readonly<Record<'clientId' | 'clientName' | 'instanceName' | 'scope' | 'address', string | null>> {
@@ -40,7 +40,7 @@ const APPROVALS = `('approved', 'approved_again')`;
 
 const select = (events: string, others = '') => `
 select a.kind, a.at, ${microsSql('a.at')}::text as micros, a.client_id as "clientId",
-       c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address, a.detail ->> 'confirmed_by' as "confirmedBy",
+       c.name as "clientName", a.instance_name as "instanceName", a.scope, case when a.operator is null then a.address end as address, a.detail ->> 'confirmed_by' as "confirmedBy",
        a.detail ->> 'browser' as browser, a.detail ->> 'system' as system,
        case when a.kind in ${APPROVALS} then to_char(a.at at time zone 'UTC', 'YYYY-MM-DD-') || a.reference end as receipt${others}
   from (${events}) a

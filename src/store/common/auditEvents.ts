@@ -22,7 +22,7 @@ export const SHOWN_TO_USER_BY_EVENT_KIND = {
   ...recordOf(['resource_secret_added', 'resource_secret_retired'], false),
   ...recordOf(['user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked'], true),
   ...recordOf(['user_signed_out', 'user_password_set'], true),
-  ...recordOf(['user_deleted', 'trail_pruned', 'server_role_granted'], false),
+  ...recordOf(['user_looked_at', 'user_deleted', 'trail_pruned', 'server_role_granted'], false),
   ...recordOf(['operator_created', 'operator_retired'], false),
 };
 
@@ -60,25 +60,55 @@ export function insertEventsSql(columns: EventColumns, from: string): string {
   select ${Object.values(columns).join(', ')} from ${from}`;
 }
 
+/** An operator, and for a request to the API whence it came and why. */
+export interface Actor {
+  /** In the audit trail. */
+  readonly name: string;
+  readonly address?: string;
+  readonly reference?: string;
+  /** The operator's own words. */
+  readonly note?: string | undefined;
+}
+
+/** Parameters of a statement that records an operator's event. */
+export function actorParameters({ name, address, reference, note }: Actor, detail: object | null = null) {
+  const withNote = note === undefined ? detail : { ...detail, note };
+  return { operator: name, address: address ?? null, reference: reference ?? null, detail: withNote };
+}
+
 /** An operator's act: its object and the changed settings, without secrets and personal names. */
 export interface OperatorAct {
   readonly kind: AuditKind;
-  readonly operator: string;
+  readonly operator: Actor;
   readonly userId?: string;
   readonly clientId?: string;
   readonly resourceId?: string;
   readonly detail?: object | null;
 }
 
-const note = write<Record<keyof OperatorAct, string | object | null>>('audit-note-act')`
-  insert into audit_events (kind, operator, user_id, client_id, resource_id, detail)
-  values (@kind, @operator, @userId, @clientId, @resourceId, @detail)`;
+type ActParameters = Record<'kind' | 'userId' | 'clientId' | 'resourceId', string | null> &
+  ReturnType<typeof actorParameters>;
 
-export async function recordAct(connection: pg.PoolClient, act: OperatorAct): Promise<void> {
-  await note(connection, { userId: null, clientId: null, resourceId: null, detail: null, ...act });
+const record = write<ActParameters>('audit-record-act')`
+  insert into audit_events (kind, operator, address, reference, user_id, client_id, resource_id, detail)
+  values (@kind, @operator, @address, @reference, @userId, @clientId, @resourceId, @detail)`;
+
+export async function recordAct(
+  connection: pg.PoolClient,
+  { operator, detail, ...act }: OperatorAct,
+): Promise<void> {
+  const about = { userId: null, clientId: null, resourceId: null, ...act };
+  await record(connection, { ...about, ...actorParameters(operator, detail) });
 }
 
+/** Records that an operator looks at a user, at most hourly. */
+export const recordLook = write<{ userId: string } & ReturnType<typeof actorParameters>>('audit-record-look')`
+  insert into audit_events (kind, operator, address, reference, user_id, detail)
+  select 'user_looked_at', @operator, @address, @reference, @userId, @detail
+   where not exists (select from audit_events where user_id = @userId::uuid and kind = 'user_looked_at' and operator = @operator
+                        and at > clock_timestamp() - interval '1 hour')`;
+
 /** Sets this transaction's operator for the events that a trigger records when grants are deleted. */
-export async function setAuditOperator(connection: pg.PoolClient, operator: string): Promise<void> {
-  await send(connection, { text: `select set_config('assent.operator', $1, true)`, values: [operator] });
+export async function setAuditOperator(connection: pg.PoolClient, { name }: Actor): Promise<void> {
+  await send(connection, { text: `select set_config('assent.operator', $1, true)`, values: [name] });
 }

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { AUDIT_KEPT_MONTHS } from '../../rules/common/lifetimes.ts';
 import { LOCK_MS } from '../../rules/common/timeouts.ts';
-import { recordAct } from '../common/auditEvents.ts';
+import { type Actor, recordAct } from '../common/auditEvents.ts';
 import type { Database } from '../database/database.ts';
 import {
   executeLong,
@@ -112,7 +112,7 @@ export const analyzeTrail = (pool: pg.Pool) => queryLong(pool, { name: '', text:
  * trail wait while a partition is dropped: each drop is its own transaction, with a short lock timeout.
  * @returns the dropped months, as `2026-11`, oldest first; `busy` if a reader of the trail prevented others
  */
-export async function pruneAuditPartitions(pool: pg.Pool, months: number, operator: string) {
+export async function pruneAuditPartitions(pool: pg.Pool, months: number, operator: Actor) {
   if (!(await ownsTables(pool)))
     throw new Error('only the owner of the tables may do this: set DATABASE_URL to the role that migrates');
   const { done, busy } = await untilDoneOrBusy(pool, async (connection) => {

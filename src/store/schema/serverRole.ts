@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { recordAct } from '../common/auditEvents.ts';
+import { type Actor, recordAct } from '../common/auditEvents.ts';
 import type { Database } from '../database/database.ts';
 import { findAll, findExactlyOne, findOne, send } from '../database/query.ts';
 import { withMigrationLock } from './schemaState.ts';
@@ -121,12 +121,12 @@ const findColumns = findExactlyOne<{ table: string; clocked: string | null }, { 
    where attrelid = @table::regclass and attnum > 0 and not attisdropped and attname is distinct from @clocked`;
 
 /** Gives a role exactly the server's rights on our tables. @throws {Error} if it is missing, or has further powers: nothing changes */
-export function grantServerRole(pool: pg.Pool, role: string, operator: string): Promise<void> {
+export function grantServerRole(pool: pg.Pool, role: string, operator: Actor): Promise<void> {
   return withMigrationLock(pool, (connection) => giveRights(connection, role, operator));
 }
 
 /** Makes a missing role that signs in without a password, with the server's rights: for trial mode. */
-export function ensureServerRole(pool: pg.Pool, role: string, operator: string): Promise<void> {
+export function ensureServerRole(pool: pg.Pool, role: string, operator: Actor): Promise<void> {
   return withMigrationLock(pool, async (connection) => {
     if ((await findPlace(connection, { role })) === null)
       await send(connection, `create role ${pg.escapeIdentifier(role)} login`);
@@ -135,7 +135,7 @@ export function ensureServerRole(pool: pg.Pool, role: string, operator: string):
   });
 }
 
-async function giveRights(connection: pg.PoolClient, role: string, operator: string): Promise<void> {
+async function giveRights(connection: pg.PoolClient, role: string, operator: Actor): Promise<void> {
   const name = pg.escapeIdentifier(role);
   const place = await findPlace(connection, { role });
   if (place === null) {

@@ -3,6 +3,7 @@ import type { Caller } from '../../rules/common/caller.ts';
 import type { Digest } from '../../secrets/digest.ts';
 import { emit } from '../../signals/events.ts';
 import {
+  type actorParameters,
   CALLER_FROM_PARAMETERS,
   CALLER_INPUT_COLUMNS,
   EVENT_GRANT,
@@ -129,13 +130,13 @@ export async function revokeToken(pool: pg.Pool, asked: TokenRevocation) {
   return result;
 }
 
-/** The operator revokes grants. @param detail of the events @returns `revoked`: the number not revoked before */
+/** The operator revokes grants. @returns `revoked`: the number not revoked before */
 export const revokeGrants = decidingStatement<
-  Pick<Caller, 'decideBy'> & { grantIds: readonly string[]; operator: string; detail: object | null },
+  Pick<Caller, 'decideBy'> & { grantIds: readonly string[] } & ReturnType<typeof actorParameters>,
   { revoked: number }
 >('grant-revoke-by-operator')`${revocation({
   kind: 'revoked_by_operator',
   where: 'grant_id = any (@grantIds::uuid[])',
-  by: { operator: '@operator', detail: '@detail::jsonb' },
+  by: { operator: '@operator', detail: '@detail::jsonb', ...CALLER_FROM_PARAMETERS },
   result: '(select count(*)::int from revoked) as revoked',
 })}`;

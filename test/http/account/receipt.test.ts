@@ -206,7 +206,7 @@ describe('what is left of an approval', () => {
     const exchange = () => agent.post('/oauth/token', tokenRequestOf(client, code));
     const { access_token: token } = JSON.parse((await exchange()).body);
     if (how.includes('gave')) await agent.post('/api/revoke', {}, { authorization: `Bearer ${token}` });
-    const operator = { db: pool, operator: 'olga', confirm: async () => {} };
+    const operator = { db: pool, operator: { name: 'olga' }, confirm: async () => {} };
     if (how.includes('operator')) await perform(grants.revoke, operator, { login: user.login });
     if (how.includes('twice')) await exchange();
     if (how.includes('deleted')) await perform(clients.remove, operator, { clientId: client.clientId });
@@ -241,7 +241,7 @@ it('support finds an approval by the number on its receipt, however that is type
   await obtainToken(agent, client, user, { scope: SHOPS, instance_name: 'Kitchen' });
   const { facts } = await newest();
   const explain = (reference: string) =>
-    perform(explainRefusal, { db: pool, operator: 'olga' }, { reference });
+    perform(explainRefusal, { db: pool, operator: { name: 'olga' } }, { reference });
   const found = await explain(` ${facts.Number?.toUpperCase()} `);
   expect(found).toMatchObject({
     outcome: 'approved',

@@ -9,7 +9,7 @@ import { useServer } from '../../support/server.ts';
 
 const server = await useServer();
 const { pool } = server.database;
-const olga = { db: pool, operator: 'olga' };
+const olga = { db: pool, operator: { name: 'olga' } };
 
 const { agent, tokenFor } = await flowAt(server);
 const token = await tokenFor(await server.createClient());
