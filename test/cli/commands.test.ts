@@ -41,10 +41,11 @@ describe('operations and commands', () => {
   });
 
   it.each(commands)(
-    'have --yes if and only if they destroy something: $usage',
+    'have --yes if and only if they ask, as all do that destroy: $usage',
     ({ options = [], operation }) => {
-      const destroys = operation?.effect === 'destroys';
-      expect(options.some(({ long }) => long === '--yes')).toBe(destroys);
+      const asks = operation?.asks ?? false;
+      if (operation?.effect === 'destroys') expect(asks).toBe(true);
+      expect(options.some(({ long }) => long === '--yes')).toBe(asks);
     },
   );
 });
