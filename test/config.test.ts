@@ -376,6 +376,65 @@ describe('BRAND', () => {
   });
 });
 
+describe('OPERATORS_FILE', () => {
+  const [one, two] = ['1'.repeat(64), '2'.repeat(64)];
+  const given = { ...COMPLETE, ADMIN_PORT: '3100', ASSENT_OPERATOR: 'deploy' };
+  const read = (operators: object) =>
+    readConfig({ ...given, OPERATORS_FILE: write('operators.json', JSON.stringify(operators)) }).operators;
+  const crm = { role: 'reads', token_sha256: [one] };
+
+  it('names operators by the hashes of their tokens, of which one may have several', () => {
+    const billing = {
+      role: 'destroys',
+      token_sha256: [two, two.replace('2', '3')],
+      expires_at: '2027-03-01T03:00:00+03:00',
+    };
+    expect(read({})).toEqual(new Map());
+    expect([...read({ crm, billing })]).toEqual([
+      [one, { name: 'crm', role: 'reads', expiresAt: null }],
+      ...billing.token_sha256.map((hash) => [
+        hash,
+        { name: 'billing', role: 'destroys', expiresAt: new Date('2027-03-01') },
+      ]),
+    ]);
+  });
+
+  const HASHES = 'must be a list of SHA-256, each in 64 lower-case hex digits';
+
+  it.each([
+    ['[]', 'must be an object that maps names to operators'],
+    ['{"crm": 1}', 'crm must be an object with role and token_sha256'],
+    ['{"crm": {}, "crm": {}}', 'has crm twice'],
+    [`{"crm": {"role": "reads", "token_sha256": [x${one}]}}`, 'is not JSON: [^"]+…[^"]+'],
+    [{ crm: { ...crm, role: 'admin' } }, 'crm.role must be one of reads, .+'],
+    [{ crm: { ...crm, token_sha256: one } }, `crm.token_sha256 ${HASHES}`],
+    [{ crm: { ...crm, token_sha256: [one.slice(1)] } }, `crm.token_sha256.0 ${HASHES}`],
+    [{ crm: { ...crm, token_sha256: ['A'.repeat(64)] } }, `crm.token_sha256.0 ${HASHES}`],
+    [{ crm: { ...crm, expires_at: '2027-03-01' } }, 'crm.expires_at must be a time such as 2027-.+'],
+    [{ crm: { ...crm, days: 90 } }, 'crm.days is unknown'],
+    [{ crm, shop: crm }, 'shop.token_sha256 has a hash that is there twice'],
+    [{ Deploy: crm }, 'Deploy looks like this service’s own, “deploy”'],
+    [{ 'migrate job': crm }, 'migrate.+job looks like this service’s own, “migrate job”'],
+    [
+      { shop: crm, Shop: { ...crm, token_sha256: [] } },
+      'shop looks like .+ “Shop”',
+      'Shop looks like .+ “shop”',
+    ],
+  ])('is refused with a sentence that names the field: %j', (content, ...problems) => {
+    const text = typeof content === 'string' ? content : JSON.stringify(content);
+    const OPERATORS_FILE = write('operators.json', text);
+    const see = 'see docs/operate/configuration.md#operators_file';
+    const lines = problems.map(
+      (problem) => new RegExp(`^OPERATORS_FILE ${OPERATORS_FILE}: ${problem}; ${see}.$`),
+    );
+    expectProblems({ ...given, OPERATORS_FILE }, lines);
+  });
+
+  it('is not read without ADMIN_PORT, which it needs', () => {
+    expectProblems({ ...COMPLETE, OPERATORS_FILE: '/nowhere' }, ['OPERATORS_FILE needs ADMIN_PORT.']);
+  });
+});
+
 describe('DIRECTORY and CATALOGUE', () => {
   it('DIRECTORY is empty by default, and has fictional names in trial mode', () => {
     expect(readConfig(COMPLETE).directory).toBe(NO_TARGET_NAMES);

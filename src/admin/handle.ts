@@ -11,12 +11,15 @@ import {
   requireRole,
 } from '../operations/operation.ts';
 import { type Row, withSnakeCaseKeys } from '../operations/snakeCase.ts';
+import type { FileOperators } from '../rules/account/operatorsFile.ts';
 import { OperatorError } from '../rules/common/error.ts';
 import { type Actor, actorParameters, recordLook } from '../store/common/auditEvents.ts';
 import type { Endpoint } from './endpoints.ts';
 
 /** What operations need beside their operator and input. */
-export type AdminDependencies = Pick<OperationContext, 'db' | 'serviceNames' | 'commandNames' | 'offer'>;
+export type AdminDependencies = Pick<OperationContext, 'db' | 'serviceNames' | 'commandNames' | 'offer'> & {
+  readonly fileOperators: () => FileOperators;
+};
 
 /** Rows of a list in one answer. */
 const MAX_ROWS = 1_000;
@@ -42,6 +45,10 @@ export async function runEndpoint(
   const warnings: string[] = [];
   const caller = {
     ...dependencies,
+    commandNames: [
+      ...dependencies.commandNames,
+      ...[...dependencies.fileOperators().values()].map((one) => one.name),
+    ],
     operator: actorOf(operator.name, request),
     token: operator,
     warn: (sentence: string) => warnings.push(sentence),

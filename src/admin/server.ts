@@ -18,22 +18,23 @@ import { sendJson } from '../listener/json.ts';
 import { lineOf } from '../listener/logLine.ts';
 import { answerClientError } from '../listener/malformedRequests.ts';
 import { prepareListener } from '../listener/prepareListener.ts';
+import type { FileOperator } from '../rules/account/operatorsFile.ts';
 import { OperatorError, OverloadedError, STATUS_BY_REASON } from '../rules/common/error.ts';
 import { rateLimitNetworkOf } from '../rules/common/network.ts';
 import { findDoubledName } from '../rules/common/operatorFile.ts';
 import { ANSWER_MS, STATEMENT_MS } from '../rules/common/timeouts.ts';
-import { sha256 } from '../secrets/digest.ts';
+import { hexOf, sha256 } from '../secrets/digest.ts';
 import { FairQueue } from '../secrets/fairQueue.ts';
 import { isOperatorToken } from '../secrets/tokens.ts';
 import { emit, METRIC_EVENTS } from '../signals/events.ts';
 import { STATEMENT_LIMITED_CONNECTIONS } from '../store/database/query.ts';
-import { findOperatorByToken, type Operator } from '../store/operate/operators.ts';
+import { findOperatorByToken } from '../store/operate/operators.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { type AdminDependencies, runEndpoint } from './handle.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    operator: Operator | null;
+    operator: FileOperator | null;
     /** The rule of a refusal, for the log. */
     brokenRule: string | null;
   }
@@ -122,18 +123,29 @@ function refuseDoubled(text: string): OperatorError | null {
 /** Notes the operator, by the `Authorization` header alone (RFC 6750 section 2.1). @returns why there is none (section 3.1) */
 async function authenticate(
   request: FastifyRequest,
-  { db }: AdminDependencies,
+  dependencies: AdminDependencies,
 ): Promise<OperatorError | null> {
   const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
   if (token === undefined)
     return new OperatorError('no_operator', 'Send an operator’s token as Authorization: Bearer.');
-  const operator = isOperatorToken(token)
-    ? await findOperatorByToken(db, { tokenHash: sha256(token) })
-    : null;
+  const operator = isOperatorToken(token) ? await findOperator(token, dependencies) : null;
   if (operator?.status !== 'active')
     return new OperatorError('invalid_token', `The operator token is ${operator?.status ?? 'unknown'}.`);
   request.operator = operator;
   return null;
+}
+
+/** In the file, then in the table. */
+async function findOperator(token: string, { db, fileOperators }: AdminDependencies) {
+  const tokenHash = sha256(token);
+  const inFile = fileOperators().get(hexOf(tokenHash));
+  const inTable = await findOperatorByToken(db, { tokenHash, name: inFile?.name ?? null });
+  if (inFile === undefined) return inTable;
+  // The trail would mix two operators of one name.
+  if (inTable?.status === 'active')
+    return { ...inFile, status: 'refused: the database has its name or token, too' };
+  const isOver = inFile.expiresAt !== null && inFile.expiresAt <= new Date();
+  return { ...inFile, status: isOver ? 'expired' : 'active' };
 }
 
 /** Runs at most so many works at once, and one of each operator. A work gets a function to await where others may have their turns. */

@@ -74,6 +74,8 @@ export interface Config
   /** Port of the operators' API; null without it. */
   readonly adminPort: number | null;
   readonly adminHost: string;
+  /** Absolute. */
+  readonly operatorsFile: string | undefined;
   readonly maxConnections: number;
   readonly maxInstances: number;
   readonly demo: boolean;
@@ -202,6 +204,7 @@ export function readConfig(environment: Environment = process.env): Config {
     metricsToken: values.METRICS_TOKEN ?? null,
     adminPort: values.ADMIN_PORT ?? null,
     adminHost: values.ADMIN_HOST,
+    operatorsFile: values.OPERATORS_FILE && resolveFromCheckout(values.OPERATORS_FILE),
     maxConnections: values.MAX_CONNECTIONS,
     maxInstances: values.MAX_INSTANCES,
     demo: values.DATABASE_URL === undefined && values.DEMO === 'on',
@@ -267,6 +270,8 @@ function combinedProblems(environment: Environment): string[] {
   if (environment.SIGN_IN_ISSUER) {
     problems.push(...missing('SIGN_IN_ISSUER', 'SIGN_IN_CLIENT_ID', 'SIGN_IN_CLIENT_SECRET'));
   } else problems.push(...OF_PROVIDER.filter(isSet).map((name) => `${name} needs SIGN_IN_ISSUER.`));
+  if (environment.OPERATORS_FILE && !environment.ADMIN_PORT)
+    problems.push('OPERATORS_FILE needs ADMIN_PORT.');
   problems.push(...trialProblems(environment));
   if (!environment.DATABASE_URL) return problems;
   problems.push(...missing('DATABASE_URL', 'BASE_URL', 'SECRETS'));

@@ -131,6 +131,11 @@ export const VARIABLES = {
   ADMIN_HOST: text
     .default('localhost')
     .describe('address of the operators’ HTTP API; it must not be reachable from users’ networks'),
+  OPERATORS_FILE: text
+    .optional()
+    .describe(
+      'JSON file with operators of the HTTP API, read again when it changes: [OPERATORS_FILE](#operators_file)',
+    ),
   DRAIN_SECONDS: wholeNumber(0, 60)
     .default(0)
     .describe(

@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import type { z } from 'zod';
+import type { FileOperator } from '../rules/account/operatorsFile.ts';
 import { type AccessLevel, permits } from '../rules/account/role.ts';
 import { OperatorError } from '../rules/common/error.ts';
 import { BUILT_IN_OFFER, type Offer } from '../rules/request/scopeRules.ts';
 import type { Actor } from '../store/common/auditEvents.ts';
-import type { Operator } from '../store/operate/operators.ts';
 import { type Row, toSnakeCase } from './snakeCase.ts';
 
 export interface Loss {
@@ -30,7 +30,7 @@ export interface OperationContext {
   /** Called before an irreversible loss; asks, or throws without consent. */
   readonly confirm: (loss: () => Promise<Loss>) => Promise<void>;
   /** What the operator's token opens, and until when; undefined for a command. */
-  readonly token?: Pick<Operator, 'role' | 'expiresAt'> | undefined;
+  readonly token?: Pick<FileOperator, 'role' | 'expiresAt'> | undefined;
 }
 
 /** A list in pages, read at the consumer's pace. */

@@ -81,7 +81,7 @@ export const retire = operation({
   effect: 'destroys',
   async run({ db, operator, confirm }, { name }) {
     const isLive = (await findOperators(db)).some((one) => one.name === name && one.status !== 'retired');
-    ensureFound(isLive || null, 'live operator', name);
+    ensureFound(isLive || null, 'live operator outside of OPERATORS_FILE:', name);
     const deed = `retire the operator ${name}, whose token is then refused`;
     await confirm(async () => ({ deed, count: 1 }));
     const act = { kind: 'operator_retired', operator, detail: { name } } as const;

@@ -12,6 +12,7 @@ import { IN_FLIGHT_GRACE_MS } from '../rules/common/timeouts.ts';
 import { KeyRing } from '../secrets/keyRing.ts';
 import { closeAll, endInOrder, onEnd } from './ending.ts';
 import { openServerStore, queueUntilMigrated, type Store, saveServerSettings } from './openStore.ts';
+import { watchOperators } from './watchOperators.ts';
 
 /** Serves in this process until a signal. @throws errors that waiting doesn't solve, after closing everything */
 export async function runServer(config: Config, log: Logger): Promise<void> {
@@ -97,7 +98,12 @@ async function openAdmin(config: Config, port: number, { pool }: Store, log: Log
   const { buildAdminApp, ADMIN_POOL_SIZE: CONNECTIONS } = await import('../admin/server.ts');
   pool.options.max = CONNECTIONS;
   const names = { serviceNames: () => readReservedNames(), commandNames: [readOperatorName()] };
-  const surroundings = { db: pool, ...names, offer: async () => config };
+  const surroundings = {
+    db: pool,
+    ...names,
+    offer: async () => config,
+    fileOperators: watchOperators(config, log),
+  };
   const app = buildAdminApp(surroundings, config.maxConnections, log);
   closeOnEnd(app);
   await listen(app, { ...config, host: config.adminHost }, port, 'operators');

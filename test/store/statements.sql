@@ -998,12 +998,12 @@ select language from users where user_id = $1;
 update notify_cursors set failures = 0, failing_since = null, next_try_at = clock_timestamp()
  where endpoint = $1 returning last_error as "lastError";
 
--- operator-find(bytea) → name text, status text, role text, createdAt timestamp with time zone, expiresAt timestamp with time zone, retiredAt timestamp with time zone, lastUsedOn text
+-- operator-find(bytea, text) → name text, status text, role text, createdAt timestamp with time zone, expiresAt timestamp with time zone, retiredAt timestamp with time zone, lastUsedOn text
 with used as (
   update operators set last_used_on = current_date
    where token_hash = $1 and last_used_on is distinct from current_date)
 select name, case when retired_at is not null then 'retired' when expires_at <= clock_timestamp() then 'expired' else 'active' end as status, role, created_at as "createdAt", expires_at as "expiresAt", retired_at as "retiredAt",
-  to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn" from operators where token_hash = $1;
+  to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn" from operators where token_hash = $1 or name = $2 order by status limit 1;
 
 -- operator-find-all() → name text, status text, role text, createdAt timestamp with time zone, expiresAt timestamp with time zone, retiredAt timestamp with time zone, lastUsedOn text
 select name, case when retired_at is not null then 'retired' when expires_at <= clock_timestamp() then 'expired' else 'active' end as status, role, created_at as "createdAt", expires_at as "expiresAt", retired_at as "retiredAt",

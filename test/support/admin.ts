@@ -18,7 +18,7 @@ export async function openAdmin(
   atTheEnd: (close: () => Promise<void>) => void = afterAll,
 ): Promise<string> {
   const names = { serviceNames: () => ['Assent'], commandNames: ['root'] };
-  const surroundings = { db, ...names, offer: async () => BUILT_IN_OFFER };
+  const surroundings = { db, ...names, offer: async () => BUILT_IN_OFFER, fileOperators: () => new Map() };
   const app = buildAdminApp(surroundings, 1_000, pino({ level: 'trace' }, collect(logLines)));
   atTheEnd(() => app.close());
   return app.listen({ port: 0, host: '127.0.0.1' });

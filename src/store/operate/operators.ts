@@ -34,12 +34,14 @@ export const listOperators = keysetListBy<Operator>('name', COLUMNS, 'operators'
 export const findOperators = findAll<void, Operator>('operator-find-all')`
   select ${COLUMNS} from operators order by name`;
 
-/** Notes the day of the use. @returns null if the token is unknown */
-export const findOperatorByToken = findOne<{ tokenHash: Digest }, Operator>('operator-find')`
+/** Notes the day of the token's use. @param name also finds its operator; an active one comes first @returns null for neither */
+export const findOperatorByToken = findOne<{ tokenHash: Digest; name: string | null }, Operator>(
+  'operator-find',
+)`
 with used as (
   update operators set last_used_on = current_date
    where token_hash = @tokenHash and last_used_on is distinct from current_date)
-select ${COLUMNS} from operators where token_hash = @tokenHash`;
+select ${COLUMNS} from operators where token_hash = @tokenHash or name = @name order by status limit 1`;
 
 export const retireOperator = write<Pick<Operator, 'name'>>('operator-retire')`
   update operators set retired_at = clock_timestamp() where name = @name and retired_at is null`;
