@@ -176,7 +176,15 @@ describe('the manifests for Kubernetes', () => {
 
   it('have the operators’ API listen at the port that its container names, on the pod’s network', () => {
     const port = { name: 'ADMIN_PORT', value: String(opened.containerPort) };
-    expect(container.env).toEqual([port, { name: 'ADMIN_HOST', value: '0.0.0.0' }]);
+    expect(container.env.slice(0, 2)).toEqual([port, { name: 'ADMIN_HOST', value: '0.0.0.0' }]);
+  });
+
+  it('mount the folder of the file with operators, in which Kubernetes changes the file', () => {
+    const { volumes } = added.find(({ kind }) => kind === 'Deployment').spec.template.spec;
+    const [{ name, mountPath, ...mount }] = container.volumeMounts;
+    expect(container.env[2]).toEqual({ name: 'OPERATORS_FILE', value: `${mountPath}/operators.json` });
+    expect(volumes).toMatchObject([{ name, secret: { secretName: 'assent-operators' } }]);
+    expect(mount).toEqual({ readOnly: true });
   });
 
   it('have one service for the operators’ API, inside the cluster, without a route and a node port', () => {
