@@ -13,6 +13,7 @@ import { RefusalLog } from '../watch/refusals.ts';
 import { cookieOptions } from './browser/cookies.ts';
 import { registerMetrics } from './metrics/registry.ts';
 import { metricsRoutes } from './metrics/server.ts';
+import type { TokenEnds } from './metrics/state.ts';
 import { type Branding, brandingOf } from './pages/look.ts';
 import { refuseEmbedding } from './pages/noticePage.ts';
 import { addViews } from './pages/views.ts';
@@ -42,7 +43,11 @@ export interface Dependencies {
   readonly trustProxy: false | number | string[];
   readonly maxConnections: number;
   /** `/metrics`: whether it is among these routes, and its bearer token; null for none. */
-  readonly metrics: { readonly onThisPort: boolean; readonly token: string | null };
+  readonly metrics: {
+    readonly onThisPort: boolean;
+    readonly token: string | null;
+    readonly tokenEnds?: TokenEnds;
+  };
 }
 
 /** The whole HTTP surface as one Fastify instance, ready to listen. */
@@ -66,7 +71,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   answerErrors(app, watch);
   answerUnknownRoutes(app);
   limitAnswerTime(app);
-  registerMetrics(app, watch);
+  registerMetrics(app, watch, metrics.tokenEnds);
   limitConnections(app, maxConnections, trustProxy === false);
   await parseForms(app);
   await app.register(async (pages) => {

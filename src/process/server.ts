@@ -35,13 +35,14 @@ async function start(config: Config, log: Logger): Promise<void> {
     onEnd(({ inOrder }) => (inOrder ? close() : undefined));
   if (config.databaseUrl === null) await saveServerSettings(store.pool, config, log);
   const migrate = queueUntilMigrated([store.pool, adminStore.pool], config);
-  const app = await openHttp(config, store, log);
+  const operators = watchOperators(config, log);
+  const app = await openHttp(config, store, log, operators);
   if (metricsPort !== null) {
     const metrics = buildMetricsApp(app.metrics, metricsToken, log);
     closeOnEnd(metrics); // served until the end
     await listen(metrics, config, metricsPort, 'Prometheus');
   }
-  if (adminPort !== null) await openAdmin(config, adminPort, adminStore, log);
+  if (adminPort !== null) await openAdmin(config, adminPort, adminStore, log, operators);
   closeOnEnd(app);
   onEnd(async ({ signal, inOrder }) => {
     if (!inOrder || signal === null) return;
@@ -66,7 +67,9 @@ function closeOnEnd(app: FastifyInstance): void {
   });
 }
 
-async function openHttp(config: Config, { pool: db }: Store, log: Logger): Promise<FastifyInstance> {
+type Operators = ReturnType<typeof watchOperators>;
+
+async function openHttp(config: Config, { pool: db }: Store, log: Logger, operators: Operators) {
   // Production loads nothing of trial mode.
   const secrets = config.secrets ?? (await import('../trial/startTrial.ts')).trialSecrets(config.dataDir);
   const keyRing = new KeyRing(secrets);
@@ -89,21 +92,26 @@ async function openHttp(config: Config, { pool: db }: Store, log: Logger): Promi
   provider?.client().catch((error: Error) => log.warn(`${error.message}; users can't sign in until it does`));
   const confirmsPayments = config.requiresPaymentPassword || provider?.paymentAcr != null;
   const context: Context = { db, keyRing, baseUrl, ...settings, provider, confirmsPayments, showsRules };
-  const metrics = { onThisPort: config.metricsPort === null, token: config.metricsToken };
+  const metrics = {
+    onThisPort: config.metricsPort === null,
+    token: config.metricsToken,
+    tokenEnds: () => [...operators().values()].map(({ expiresAt }) => expiresAt),
+  };
   return buildApp({ context, log, trustProxy, maxConnections, metrics });
 }
 
 /** Loaded only where it is wanted. */
-async function openAdmin(config: Config, port: number, { pool }: Store, log: Logger): Promise<void> {
+async function openAdmin(
+  config: Config,
+  port: number,
+  { pool }: Store,
+  log: Logger,
+  fileOperators: Operators,
+) {
   const { buildAdminApp, ADMIN_POOL_SIZE: CONNECTIONS } = await import('../admin/server.ts');
   pool.options.max = CONNECTIONS;
   const names = { serviceNames: () => readReservedNames(), commandNames: [readOperatorName()] };
-  const surroundings = {
-    db: pool,
-    ...names,
-    offer: async () => config,
-    fileOperators: watchOperators(config, log),
-  };
+  const surroundings = { db: pool, ...names, offer: async () => config, fileOperators };
   const app = buildAdminApp(surroundings, config.maxConnections, log);
   closeOnEnd(app);
   await listen(app, { ...config, host: config.adminHost }, port, 'operators');

@@ -2,6 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import dashboard from '../../deploy/grafana/assent.json' with { type: 'json' };
+import { saveNotifyCursors, TRAIL } from '../../src/store/operate/notifyCursors.ts';
+import { operatorToken } from '../support/admin.ts';
 import { obtainToken } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { namesOf, readSeries } from '../support/metrics.ts';
@@ -30,6 +32,9 @@ const server = await useServer();
 const agent = new Agent(server.baseUrl);
 await obtainToken(agent, await server.createClient(), await server.createUser());
 await agent.get('/nowhere');
+// Without any, their gauges are absent.
+await operatorToken(server.database.pool, 'pipeline', 'reads', 90);
+await saveNotifyCursors(server.database.pool, [{ endpoint: TRAIL, cursor: `1.${Date.now()}000` }]);
 const told = (await agent.get('/metrics')).body;
 const series = readSeries(told);
 

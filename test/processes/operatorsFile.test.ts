@@ -5,6 +5,7 @@ import { afterAll, expect, it } from 'vitest';
 import { hexOf, sha256 } from '../../src/secrets/digest.ts';
 import { callAt } from '../support/admin.ts';
 import { ledger, newSecret } from '../support/ledger.ts';
+import { readSeries } from '../support/metrics.ts';
 import { useDatabase } from '../support/postgres/database.ts';
 import { commandsOn } from '../support/process/commands.ts';
 import { useFolder } from '../support/process/folder.ts';
@@ -66,6 +67,12 @@ const told = (said: string) => server.output().match(new RegExp(`^.+"msg":"${sai
 const problem = (status: number, more: object) => ({ status, body: expect.objectContaining(more) });
 
 const SHOP = { name: 'Tea Shop', redirect_uri: 'https://shop.example/callback' };
+
+it('has its end in the metrics', async () => {
+  const series = readSeries(await (await fetch(`${server.baseUrl}/metrics`)).text());
+  const seconds = series.get('assent_operator_token_expires_seconds') ?? 0;
+  expect(Math.ceil((seconds * 1000) / DAY_MS)).toBe(20);
+});
 
 it('has the name, the role and the end that OPERATORS_FILE gives', async () => {
   const [line = ''] = told('read OPERATORS_FILE');

@@ -1018,6 +1018,11 @@ insert into operators (name, role, token_hash, expires_at)
 -- operator-retire(text) → nothing
 update operators set retired_at = clock_timestamp() where name = $1 and retired_at is null;
 
+-- operator-token-facts(timestamp with time zone[]) → tokenLeft double precision
+select extract(epoch from min(expires_at) - clock_timestamp())::float8 as "tokenLeft"
+  from (select expires_at from operators where retired_at is null union select unnest($1::timestamptz[])) as ends
+ where expires_at > clock_timestamp();
+
 -- own-token-find(text[], bytea[], uuid[], bytea[]) → n integer, firstUse boolean, known boolean, grantId uuid, scope text, clientId text, instanceName text, userId uuid, login text, externalId text, tokenIssuedAt timestamp with time zone, firstUseOfGrant boolean, now timestamp with time zone
 select input.n::int as n, r.first_use as "firstUse",
        case when r.caller_id is null then exists (select from clients where client_id = input.caller_id) end as known, g.grant_id as "grantId", g.scope, g.client_id as "clientId",

@@ -37,6 +37,8 @@ const HELP = {
   assent_notify_failing: 'Addresses for webhooks that fail, or are paused.',
   assent_notify_lag_seconds:
     'Age of the oldest event that `assent notify` may not have read; absent without it.',
+  assent_operator_token_expires_seconds:
+    'Time until the next token of an operator ends; absent if none does.',
   assent_schema_version: 'Number of the last migration applied to the database.',
   assent_password_queue_length: 'Passwords that wait to be checked.',
 };

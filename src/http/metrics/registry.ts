@@ -14,10 +14,10 @@ import { BATCHES } from '../../store/database/batch.ts';
 import { STATEMENT_NAMES } from '../../store/database/statement.ts';
 import type { DatabaseWatch } from '../../watch/databaseWatch.ts';
 import { MetricFactory, type MetricName } from './metrics.ts';
-import { registerGauges } from './state.ts';
+import { registerGauges, type TokenEnds } from './state.ts';
 
 /** Counts and measures this process for Prometheus. Labels are few and fixed, never taken from a request. */
-export function registerMetrics(app: FastifyInstance, watch: DatabaseWatch): void {
+export function registerMetrics(app: FastifyInstance, watch: DatabaseWatch, tokenEnds?: TokenEnds): void {
   const metrics = new MetricFactory();
   const { registry } = metrics;
   collectDefaultMetrics({ register: registry });
@@ -30,7 +30,7 @@ export function registerMetrics(app: FastifyInstance, watch: DatabaseWatch): voi
   measureBatches(metrics);
   measurePasswords(metrics);
   app.addHook('onClose', async () => metrics.stopListening());
-  registerGauges(app, metrics, watch);
+  registerGauges(app, metrics, watch, tokenEnds);
   app.decorate('metrics', registry);
 }
 

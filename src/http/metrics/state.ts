@@ -6,6 +6,7 @@ import type { Gauge } from 'prom-client';
 import { waitingChecks } from '../../secrets/password.ts';
 import { PASSWORD_QUEUES } from '../../signals/timings.ts';
 import { findNotifyFacts } from '../../store/operate/notifyCursors.ts';
+import { findTokenFacts } from '../../store/operate/operators.ts';
 import { findSchemaFacts, type SchemaFacts } from '../../store/schema/auditPartitions.ts';
 import type { DatabaseWatch } from '../../watch/databaseWatch.ts';
 import type { MetricFactory, MetricName } from './metrics.ts';
@@ -14,7 +15,15 @@ const { version } = JSON.parse(readFileSync(new URL('../../../package.json', imp
   readonly version: string;
 };
 
-export function registerGauges(app: FastifyInstance, metrics: MetricFactory, watch: DatabaseWatch): void {
+/** When the tokens of operators in `OPERATORS_FILE` end; null for never. */
+export type TokenEnds = () => readonly (Date | null)[];
+
+export function registerGauges(
+  app: FastifyInstance,
+  metrics: MetricFactory,
+  watch: DatabaseWatch,
+  tokenEnds: TokenEnds = () => [],
+): void {
   const { context, shutdown } = app;
   const { db } = context;
   const build = { version, node: process.version };
@@ -28,7 +37,7 @@ export function registerGauges(app: FastifyInstance, metrics: MetricFactory, wat
   ofPool('assent_pool_connections', () => db.totalCount);
   ofPool('assent_pool_idle_connections', () => db.idleCount);
   ofPool('assent_pool_waiting_statements', () => db.waitingCount);
-  describeSchema(metrics, db, watch);
+  describeSchema(metrics, db, watch, tokenEnds);
   metrics.gauge('assent_password_queue_length', ['lane'], (gauge) => {
     for (const queue of PASSWORD_QUEUES) gauge.set({ lane: queue }, waitingChecks(queue));
   });
@@ -39,16 +48,19 @@ const FACTS_MS = 10_000;
 /** A scrape's longest wait for it; the previous facts suffice then. */
 const FACTS_WAIT_MS = 500;
 
-type Facts = SchemaFacts & Awaited<ReturnType<typeof findNotifyFacts>>;
+type Facts = SchemaFacts &
+  Awaited<ReturnType<typeof findNotifyFacts>> &
+  Awaited<ReturnType<typeof findTokenFacts>>;
 
 /** Absent until the database has responded: 0 must not stand for an unknown number. */
-function describeSchema(metrics: MetricFactory, db: pg.Pool, watch: DatabaseWatch): void {
+function describeSchema(metrics: MetricFactory, db: pg.Pool, watch: DatabaseWatch, tokenEnds: TokenEnds) {
   let facts: Partial<Facts> = {};
   let asking = Promise.resolve();
   let askAt = Number.NEGATIVE_INFINITY;
   const ask = async () => {
     // Other gauges and the log report a failure; a server's role may not have been granted a new table yet.
-    const read = [findSchemaFacts(db), findNotifyFacts(db)].map((one) => one.catch(() => ({})));
+    const asked = [findSchemaFacts(db), findNotifyFacts(db), findTokenFacts(db, { others: tokenEnds() })];
+    const read = asked.map((one) => one.catch(() => ({})));
     facts = Object.assign({}, facts, ...(await Promise.all(read)));
   };
   const show = (fact: keyof Facts) => async (gauge: Gauge) => {
@@ -64,5 +76,6 @@ function describeSchema(metrics: MetricFactory, db: pg.Pool, watch: DatabaseWatc
   metrics.gauge('assent_audit_months_ahead', [], show('monthsAhead'));
   metrics.gauge('assent_notify_failing', [], show('notifyFailing'));
   metrics.gauge('assent_notify_lag_seconds', [], show('notifyLag'));
+  metrics.gauge('assent_operator_token_expires_seconds', [], show('tokenLeft'));
   metrics.gauge('assent_schema_version', [], show('schemaVersion'));
 }

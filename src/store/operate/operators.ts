@@ -1,7 +1,7 @@
 import type { AccessLevel } from '../../rules/account/role.ts';
 import type { Digest } from '../../secrets/digest.ts';
 import { keysetListBy } from '../common/conditions.ts';
-import { findAll, findOne, write } from '../database/query.ts';
+import { findAll, findExactlyOne, findOne, write } from '../database/query.ts';
 
 /** A program with a token for the operators' API. */
 export interface Operator {
@@ -42,6 +42,15 @@ with used as (
   update operators set last_used_on = current_date
    where token_hash = @tokenHash and last_used_on is distinct from current_date)
 select ${COLUMNS} from operators where token_hash = @tokenHash or name = @name order by status limit 1`;
+
+/** For metrics: seconds until the first active token ends. @param others ends of tokens elsewhere */
+export const findTokenFacts = findExactlyOne<
+  { others: readonly (Date | null)[] },
+  { tokenLeft: number | null }
+>('operator-token-facts')`
+select extract(epoch from min(expires_at) - clock_timestamp())::float8 as "tokenLeft"
+  from (select expires_at from operators where retired_at is null union select unnest(@others::timestamptz[])) as ends
+ where expires_at > clock_timestamp()`;
 
 export const retireOperator = write<Pick<Operator, 'name'>>('operator-retire')`
   update operators set retired_at = clock_timestamp() where name = @name and retired_at is null`;

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { actorsAt, follow, press } from '../../support/account.ts';
+import { operatorToken } from '../../support/admin.ts';
 import {
   confirm,
   decide,
@@ -14,6 +15,7 @@ import {
 import { Agent } from '../../support/http/agent.ts';
 import { newSecret } from '../../support/ledger.ts';
 import { growth, readSeries, type Series } from '../../support/metrics.ts';
+import { ownDatabase } from '../../support/postgres/database.ts';
 import { askAndCut } from '../../support/postgres/locks.ts';
 import { startServer, useServer } from '../../support/server.ts';
 import { expireCode } from '../../support/state.ts';
@@ -99,6 +101,26 @@ describe('/metrics', () => {
       expect.stringMatching(/^assent_build_info\{version="\d[^"]+",node="v\d[^"]+"\}$/),
     );
     expect(names).toContain('nodejs_eventloop_lag_p99_seconds');
+  });
+
+  it('tells when the first operator’s token ends, in the database or in OPERATORS_FILE', async () => {
+    const database = await ownDatabase();
+    const days = async (...ends: (Date | null)[]) => {
+      const metrics = { onThisPort: true, token: null, tokenEnds: () => ends };
+      const own = await startServer({ database, metrics });
+      const seconds = (await scrape(own)).get('assent_operator_token_expires_seconds');
+      await own.close();
+      return seconds && Math.ceil(seconds / 86_400);
+    };
+    const inDays = (count: number) => new Date(Date.now() + count * 86_400_000);
+    expect(await days(null, inDays(-1))).toBeUndefined();
+    for (const count of [30, 40]) await operatorToken(database.pool, `tea ${count}`, 'reads', count);
+    expect(await days(inDays(50), null)).toBe(30);
+    expect(await days(inDays(20), inDays(-1))).toBe(20);
+    await database.pool.query(`update operators set retired_at = clock_timestamp() where name = 'tea 30'`);
+    expect(await days()).toBe(40);
+    await database.pool.query('update operators set expires_at = clock_timestamp()');
+    expect(await days()).toBeUndefined();
   });
 
   it('queries the database once for many scrapes', async () => {
