@@ -64,7 +64,7 @@ async function checkAll(shell: Shell): Promise<Finding[]> {
   return [
     ...findingsOf('configuration', verdicts),
     ...(await checkStore(shell, async (pool) => {
-      const ofDatabase = await checkDatabase(pool, references);
+      const ofDatabase = await checkDatabase(pool, references, config?.operators);
       return config === null ? ofDatabase : [...ofDatabase, ...(await examineSettings(pool, config))];
     })),
     ...findings,

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type pg from 'pg';
+import type { FileOperators } from '../rules/account/operatorsFile.ts';
 import { redirectUriDoubt } from '../rules/request/redirectUri.ts';
 import { countForeignHashes } from '../store/account/passwords.ts';
 import { findClients } from '../store/common/clients.ts';
@@ -23,8 +24,12 @@ export const findingsOf = (check: string, verdicts: readonly Verdict[]): Finding
   verdicts.map((verdict) => ({ check, ...verdict }));
 
 /** Checks the database as a server sees it. @param references of two refused requests, one with a forged address */
-export async function checkDatabase(pool: pg.Pool, references: readonly string[] = []): Promise<Finding[]> {
-  const facts = { ...(await transaction(pool, findDatabaseFacts)), references, pool };
+export async function checkDatabase(
+  pool: pg.Pool,
+  references: readonly string[] = [],
+  operators?: FileOperators,
+): Promise<Finding[]> {
+  const facts = { ...(await transaction(pool, findDatabaseFacts)), references, operators, pool };
   return [...findingsOf('database', [ok('PostgreSQL answers')]), ...(await runChecks(facts))];
 }
 
@@ -49,7 +54,11 @@ async function runChecks(facts: Facts): Promise<Finding[]> {
   return findings;
 }
 
-type Facts = DatabaseFacts & { readonly references: readonly string[]; readonly pool: pg.Pool };
+type Facts = DatabaseFacts & {
+  readonly references: readonly string[];
+  readonly operators: FileOperators | undefined;
+  readonly pool: pg.Pool;
+};
 
 /** Above this, log times mislead; Assent itself uses only the database's clock. */
 const TOLERABLE_SKEW_SECONDS = 5;
@@ -192,12 +201,13 @@ const OF_DATABASE: Readonly<Record<string, (facts: Facts) => Promise<Verdict | V
     );
   },
 
-  async operators({ pool }) {
+  async operators({ pool, operators }) {
     const soon = Date.now() + TOKEN_ENDS_MS;
-    const ending = (await findOperators(pool)).filter((one) => !one.retiredAt && +one.expiresAt < soon);
-    return ending.map(({ name, expiresAt }) => {
+    const inTable = (await findOperators(pool)).filter(({ retiredAt }) => !retiredAt);
+    return [...inTable, ...new Set(operators?.values())].flatMap(({ name, expiresAt }) => {
+      if (expiresAt === null || +expiresAt >= soon) return [];
       const text = `the token of the operator ${name} ends at ${expiresAt.toISOString()}`;
-      return advice(text, 'assent operator create for its program, then assent operator retire');
+      return advice(text, 'give its program another: docs/operate/api.md#operators-and-tokens');
     });
   },
 

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { createServer } from 'node:https';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { ownDatabase, useDatabase } from '../support/postgres/database.ts';
-import { useFolder } from '../support/process/folder.ts';
+import { fileIn, useFolder } from '../support/process/folder.ts';
 import { onDatabase, ownServer, runAssent, spawnServer } from '../support/process/process.ts';
 import { listen } from '../support/process/program.ts';
 import { makeCertificate, makeEndedCertificate } from '../support/programs/certificates.ts';
@@ -142,6 +142,19 @@ describe('assent doctor at BASE_URL', () => {
     await run('operator create support --role reads --days 90');
     const { found } = await doctor(variables);
     expect(found.operators?.text).toMatch(/^the token of the operator nightly ends at \d{4}-\d\d-\d\dT\S+Z$/);
+    const inFile = (...letters: string[]) => {
+      return { role: 'reads', token_sha256: letters.map((letter) => letter.repeat(64)) };
+    };
+    const operators = {
+      crm: inFile('a'),
+      'in a file': { ...inFile('b', 'c'), expires_at: '2026-01-01T00:00:00Z' },
+    };
+    const OPERATORS_FILE = fileIn(folder, 'operators.json', JSON.stringify(operators));
+    const { findings } = await doctor({ ...variables, BASE_URL, ADMIN_PORT: '3100', OPERATORS_FILE });
+    expect(findings.flatMap(({ check, text }) => (check === 'operators' ? text : []))).toEqual([
+      expect.stringContaining('nightly'),
+      'the token of the operator in a file ends at 2026-01-01T00:00:00.000Z',
+    ]);
     await run('operator retire nightly --yes');
     expect((await doctor(variables)).found.operators).toBeUndefined();
   });
