@@ -23,7 +23,7 @@ with checks (name, level, holds, fails, remedy) as (values
 ), tables as (
   select oid, relowner from pg_class where oid = any ('{
     schema_migrations, settings, clients, client_secrets, client_logos, users, sessions, grants, imported_tokens, payment_reservations, notify_cursors, rejections,
-    audit_events, resources, resource_secrets, throttles, operators, refusals}'::regclass[])
+    audit_events, resources, resource_secrets, throttles, operators, operator_sessions, refusals}'::regclass[])
 ), ours (name, owner) as (
   select oid::regclass::text, relowner from tables
   union all
@@ -243,6 +243,7 @@ with checks (name, level, holds, fails, remedy) as (values
   union all select 'other_hashes', 'a secret of resource ' || resource_id, secret_hash from resource_secrets
   union all select 'other_hashes', 'the token of operator ' || name, token_hash from operators
   union all select 'other_hashes', 'a session of user ' || user_id, session_hash from sessions
+  union all select 'other_hashes', 'a session of an operator', unnest(array[session_hash, token_hash]) from operator_sessions
   union all select 'other_hashes', 'a rejection', page_hash from rejections
 ), stored (user_id, hash) as (select user_id, unnest(array[password_hash, payment_password_hash]) from users
 ), broken (name, example) as (
@@ -273,6 +274,8 @@ with checks (name, level, holds, fails, remedy) as (values
     from sessions s join users u using (user_id)
   union all
   select 'left_behind', 'a rejection' from rejections where expires_at < clock_timestamp() - interval '1 day'
+  union all
+  select 'left_behind', 'a session of an operator' from operator_sessions where expires_at < clock_timestamp() - interval '1 day'
 ), found as (select name, count(*)::int as rows, min(example) as example from broken group by name)
 select name as check, coalesce(rows, 0) as rows, example, coalesce(rows || ' ' || fails || ', such as ' || example, holds) as finding,
        case when rows > 0 then remedy end as remedy, case when rows > 0 then level else 'ok' end as level

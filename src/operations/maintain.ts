@@ -42,7 +42,14 @@ export const maintain = operation({
     const { version, known, text, remedy } = await schemaState(pool);
     if (version !== known) throw new OperatorError('state', `${text}: ${remedy}`);
     if (keep !== undefined) await confirmPruning(context, keep);
-    const expired = { sessions: 0, rejections: 0, refusals: 0, throttles: 0, payments: 0 };
+    const expired = {
+      sessions: 0,
+      rejections: 0,
+      operator_sessions: 0,
+      refusals: 0,
+      throttles: 0,
+      payments: 0,
+    };
     for (const table of EXPIRING_TABLES) expired[table] = await removeAllExpired(pool, table);
     if (!(await ownsTables(pool))) {
       warn(`not done: ${NOT_OWNER}`);

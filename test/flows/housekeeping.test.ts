@@ -19,6 +19,8 @@ const rowsOf: Record<(typeof EXPIRING_TABLES)[number], (age: string, n: number) 
     select sha256(uuid_send(gen_random_uuid())), user_id, now() - interval '12 hours' - interval '${age}', now() from users, generate_series(1, ${n})`,
   rejections: (age, n) =>
     `insert into rejections select sha256(uuid_send(gen_random_uuid())), now() - interval '${age}' from generate_series(1, ${n})`,
+  operator_sessions: (age, n) => `insert into operator_sessions (session_hash, token_hash, expires_at)
+    select sha256(uuid_send(gen_random_uuid())), sha256(''), now() - interval '${age}' from generate_series(1, ${n})`,
   refusals: (age, n) => `insert into refusals (at, reference, method, path, status, error, rule)
     select now() - interval '7 days' - interval '${age}', 'r', 'GET', '/', 400, 'e', 'r' from generate_series(1, ${n})`,
   // 10 attempts of the kind that decays slowest: one in 10 minutes.

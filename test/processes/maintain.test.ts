@@ -11,7 +11,7 @@ const { assent, json, refused } = commandsOf(database);
 const maintain = (how = '') => json<Record<string, string[]>>(`maintain ${how}`);
 const LATER = [expect.stringContaining('try again later')];
 
-const NOTHING = { sessions: 0, rejections: 0, refusals: 0, throttles: 0 };
+const NOTHING = { sessions: 0, rejections: 0, operator_sessions: 0, refusals: 0, throttles: 0 };
 const EXPIRED = `insert into rejections select sha256(uuid_send(gen_random_uuid())), now() - interval '1 day' from generate_series(1, 2500)`;
 const LAST = `select relname as name from pg_class where relname ~ '^audit_events_\\d{4}_\\d{2}$' order by 1 desc limit 1`;
 

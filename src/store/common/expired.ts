@@ -36,6 +36,11 @@ export const removeExpired = {
     'page_hash',
     'expires_at < clock_timestamp() order by expires_at',
   ),
+  operator_sessions: removeExpiredFrom(
+    'operator_sessions',
+    'session_hash',
+    'expires_at < clock_timestamp() order by expires_at',
+  ),
   refusals: removeExpiredFrom(
     'refusals',
     'slot',

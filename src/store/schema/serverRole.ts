@@ -28,6 +28,7 @@ export const TABLES: readonly { name: string; privileges: string; clocked?: stri
   { name: 'resource_secrets', privileges: 'select, insert, update' },
   { name: 'throttles', privileges: 'select, insert, update, delete' },
   { name: 'operators', privileges: 'select, insert, update', clocked: 'created_at' },
+  { name: 'operator_sessions', privileges: 'select, insert, update, delete', clocked: 'created_at' },
   { name: 'refusals', privileges: 'select, insert, update, delete' },
 ];
 
