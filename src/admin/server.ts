@@ -18,18 +18,19 @@ import { sendJson } from '../listener/json.ts';
 import { lineOf } from '../listener/logLine.ts';
 import { answerClientError } from '../listener/malformedRequests.ts';
 import { prepareListener } from '../listener/prepareListener.ts';
+import type { Row } from '../operations/snakeCase.ts';
 import type { FileOperator } from '../rules/account/operatorsFile.ts';
 import { OperatorError, OverloadedError, STATUS_BY_REASON } from '../rules/common/error.ts';
 import { rateLimitNetworkOf } from '../rules/common/network.ts';
 import { findDoubledName } from '../rules/common/operatorFile.ts';
 import { ANSWER_MS, STATEMENT_MS } from '../rules/common/timeouts.ts';
-import { hexOf, sha256 } from '../secrets/digest.ts';
+import { type Digest, hexOf, sha256 } from '../secrets/digest.ts';
 import { FairQueue } from '../secrets/fairQueue.ts';
 import { isOperatorToken } from '../secrets/tokens.ts';
 import { emit, METRIC_EVENTS } from '../signals/events.ts';
 import { STATEMENT_LIMITED_CONNECTIONS } from '../store/database/query.ts';
 import { findOperatorByToken } from '../store/operate/operators.ts';
-import { ENDPOINTS } from './endpoints.ts';
+import { ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { type AdminDependencies, runEndpoint } from './handle.ts';
 
 declare module 'fastify' {
@@ -38,6 +39,23 @@ declare module 'fastify' {
     /** The rule of a refusal, for the log. */
     brokenRule: string | null;
   }
+  interface FastifyContextConfig {
+    /** A page of `support/`, which knows its operator by a session. */
+    readonly hasSession?: boolean;
+  }
+}
+
+/** What the pages of `support/` take from the API, so that none can do more. */
+export interface AdminApi {
+  readonly db: AdminDependencies['db'];
+  /** The operator of a token. @throws {OperatorError} also if too many of a network were wrong */
+  identify(token: string, request: FastifyRequest, reply: FastifyReply): Promise<FoundOperator>;
+  /** @param tokenHash of a token that was identified: it may have ended since, which `status` says */
+  findOperator(tokenHash: Digest): Promise<FoundOperator | null>;
+  /** Runs an operation like its route. @returns the answer's document @throws {OperatorError}, and what operations throw */
+  run(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply): Promise<Row>;
+  /** Counts and logs an error. */
+  noteProblem(error: Error, request: FastifyRequest, reply: FastifyReply): Verdict;
 }
 
 /** Operations that run at once, of those that read as of the others: a flood leaves users the threads for passwords, and PostgreSQL. */
@@ -51,11 +69,12 @@ const MAX_OPERATOR_FAILURES_PER_MINUTE = 20;
 
 const DOCUMENT = new URL('../../docs/openapi.json', import.meta.url);
 
-/** The operators' API as a Fastify instance, ready to listen. */
+/** The operators' API as a Fastify instance, ready to listen. @param addPages adds pages to it */
 export function buildAdminApp(
   dependencies: AdminDependencies,
   maxConnections: number,
   log: FastifyBaseLogger,
+  addPages?: (app: FastifyInstance, api: AdminApi) => void,
 ) {
   const app = fastify({
     ...BOUNDS,
@@ -84,16 +103,22 @@ export function buildAdminApp(
   });
   app.decorateRequest('operator', null).decorateRequest('brokenRule', null);
   const noteFailure = limitFailures(MAX_OPERATOR_FAILURES_PER_MINUTE, 60_000);
-  app.addHook('onRequest', async (request, reply) => {
-    const refusal = await authenticate(request, dependencies);
-    if (refusal === null) return;
+  const identify: AdminApi['identify'] = async (token, request, reply) => {
+    const operator = await authenticate(token, dependencies);
+    if (!(operator instanceof OperatorError)) return operator;
     const waitSeconds = noteFailure(rateLimitNetworkOf(ipAddressOf(request)));
-    if (waitSeconds === 0) throw refusal;
+    if (waitSeconds === 0) throw operator;
     reply.header('retry-after', waitSeconds);
     throw new OperatorError(
       'too_many_failures',
       'Too many requests from this network had no operator’s token.',
     );
+  };
+  // By the `Authorization` header alone (RFC 6750 section 2.1).
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.routeOptions.config.hasSession) return;
+    const [, token = ''] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
+    request.operator = await identify(token, request, reply);
   });
   app.addHook('onResponse', async (request, reply) => logRequest(request, reply));
   app.setErrorHandler(answerProblem);
@@ -107,8 +132,21 @@ export function buildAdminApp(
     sendJson(reply, 200, JSON.parse(readFileSync(DOCUMENT, 'utf8'))),
   );
   const queues = { reading: limitConcurrency(MAX_AT_ONCE), acting: limitConcurrency(MAX_AT_ONCE) };
-  for (const path of new Set(ENDPOINTS.map((endpoint) => endpoint.path)))
-    addRoutes(app, path, dependencies, queues);
+  const run: AdminApi['run'] = (endpoint, request, reply) => {
+    const isRead = endpoint.operation.effect === 'reads';
+    const limited = isRead ? queues.reading : queues.acting;
+    return limited(request.operator?.name ?? '', async (pause) => {
+      const requireTime = async () => {
+        const isLate = reply.isLate || (isRead && performance.now() > request.readAt + READING_MS);
+        if (isLate || request.socket.destroyed) throw new OverloadedError('no answer in time');
+      };
+      await requireTime();
+      return runEndpoint(endpoint, request, dependencies, isRead ? requireTime : pause);
+    });
+  };
+  for (const path of new Set(ENDPOINTS.map((endpoint) => endpoint.path))) addRoutes(app, path, run);
+  const find: AdminApi['findOperator'] = (tokenHash) => findOperator(tokenHash, dependencies);
+  addPages?.(app, { db: dependencies.db, identify, findOperator: find, run, noteProblem });
   return app;
 }
 
@@ -120,24 +158,25 @@ function refuseDoubled(text: string): OperatorError | null {
   return isDoubled ? new OperatorError('unreadable_request', 'The body has a field twice.') : null;
 }
 
-/** Notes the operator, by the `Authorization` header alone (RFC 6750 section 2.1). @returns why there is none (section 3.1) */
+/** @param token empty for none @returns why there is no operator (RFC 6750 section 3.1) */
 async function authenticate(
-  request: FastifyRequest,
+  token: string,
   dependencies: AdminDependencies,
-): Promise<OperatorError | null> {
-  const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
-  if (token === undefined)
+): Promise<FoundOperator | OperatorError> {
+  if (token === '')
     return new OperatorError('no_operator', 'Send an operator’s token as Authorization: Bearer.');
-  const operator = isOperatorToken(token) ? await findOperator(token, dependencies) : null;
-  if (operator?.status !== 'active')
-    return new OperatorError('invalid_token', `The operator token is ${operator?.status ?? 'unknown'}.`);
-  request.operator = operator;
-  return null;
+  const operator = isOperatorToken(token) ? await findOperator(sha256(token), dependencies) : null;
+  if (operator?.status === 'active') return operator;
+  return new OperatorError('invalid_token', `The operator token is ${operator?.status ?? 'unknown'}.`);
 }
 
+type FoundOperator = FileOperator & { readonly status: string };
+
 /** In the file, then in the table. */
-async function findOperator(token: string, { db, fileOperators }: AdminDependencies) {
-  const tokenHash = sha256(token);
+async function findOperator(
+  tokenHash: Digest,
+  { db, fileOperators }: AdminDependencies,
+): Promise<FoundOperator | null> {
   const inFile = fileOperators().get(hexOf(tokenHash));
   const inTable = await findOperatorByToken(db, { tokenHash, name: inFile?.name ?? null });
   if (inFile === undefined) return inTable;
@@ -179,34 +218,16 @@ function limitConcurrency(most: number) {
   };
 }
 
-type OperatorQueues = Record<'reading' | 'acting', ReturnType<typeof limitConcurrency>>;
-
 /** The routes of one path; its other methods get 405. */
-function addRoutes(
-  app: FastifyInstance,
-  path: string,
-  dependencies: AdminDependencies,
-  queues: OperatorQueues,
-): void {
+function addRoutes(app: FastifyInstance, path: string, run: AdminApi['run']): void {
   const url = path.replaceAll(/\{(\w+)\}/g, ':$1');
   const endpoints = ENDPOINTS.filter((endpoint) => endpoint.path === path);
   for (const endpoint of endpoints) {
     app.route({
       method: endpoint.method,
       url,
-      handler: (request, reply) => {
-        const isRead = endpoint.operation.effect === 'reads';
-        const limited = isRead ? queues.reading : queues.acting;
-        return limited(request.operator?.name ?? '', async (pause) => {
-          const requireTime = async () => {
-            const isLate = reply.isLate || (isRead && performance.now() > request.readAt + READING_MS);
-            if (isLate || request.socket.destroyed) throw new OverloadedError('no answer in time');
-          };
-          await requireTime();
-          const document = await runEndpoint(endpoint, request, dependencies, isRead ? requireTime : pause);
-          return sendJson(reply, endpoint.isMade ? 201 : 200, document);
-        });
-      },
+      handler: async (request, reply) =>
+        sendJson(reply, endpoint.isMade ? 201 : 200, await run(endpoint, request, reply)),
     });
   }
   const allowed: readonly string[] = endpoints.map(({ method }) => method);
@@ -226,25 +247,34 @@ function logRequest(request: FastifyRequest, reply: FastifyReply): void {
   request.log.info(line, 'operator request');
 }
 
-/** Answers an error by RFC 9457. One that is neither a refusal nor a 503 is internal, logged with its cause. */
+/** Answers an error by RFC 9457. */
 function answerProblem(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
-  const { status, rule, ...said } = verdictOn(error);
-  if (status === 500) request.log.error({ err: error }, 'the operation failed');
-  if (status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
+  const { status, rule, ...said } = noteProblem(error, request, reply);
   const why = rule === 'invalid_token' ? `, error="${rule}", error_description="${said.detail}"` : '';
   if (status === 401) reply.header('www-authenticate', `Bearer realm="operators"${why}`);
+  const problem = { title: STATUS_CODES[status], status, ...said, rule, reference: request.id };
+  return sendJson(reply, status, problem, 'application/problem+json');
+}
+
+/** An error that is neither a refusal nor a 503 is internal, logged with its cause. */
+function noteProblem(error: Error, request: FastifyRequest, reply: FastifyReply): Verdict {
+  const verdict = verdictOn(error);
+  const { status, rule } = verdict;
+  if (status === 500) request.log.error({ err: error }, 'the operation failed');
+  if (status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
   const failure = METRIC_EVENTS.operatorFailure.find((one) => one === `${status}`);
   if (failure !== undefined) emit('operatorFailure', failure);
   request.brokenRule = rule;
-  const problem = { title: STATUS_CODES[status], status, ...said, rule, reference: request.id };
-  return sendJson(reply, status, problem, 'application/problem+json');
+  return verdict;
 }
 
 const { STATUS_CODES } = process.getBuiltinModule('node:http'); // an import loads undici, on Node 26
 const LATER = 'Try again in a moment. The operation may still complete: check before you repeat it.';
 const OURS = 'Internal error: the log has the cause under the reference.';
 
-function verdictOn(error: FastifyError) {
+type Verdict = Readonly<{ status: number; detail: string; rule: string; field?: string | undefined }>;
+
+function verdictOn(error: Error & { readonly statusCode?: number }): Verdict {
   const { message: detail, statusCode = 500 } = error;
   if (error instanceof OperatorError)
     return { status: STATUS_BY_REASON[error.reason], detail, rule: error.reason, field: error.field };

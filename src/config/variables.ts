@@ -125,7 +125,8 @@ export const VARIABLES = {
     .optional()
     .describe('bearer token that readers of `/metrics` must send, 32 or more characters without spaces'),
   ADMIN_PORT: wholeNumber(1, 65535).optional().meta({
-    description: 'a separate port for the operators’ HTTP API, at `ADMIN_HOST`: [The HTTP API](api.md)',
+    description:
+      'a separate port for the operators’ [HTTP API](api.md) and [support pages](support.md), at `ADMIN_HOST`',
     unset: 'none: the API is off',
   }),
   ADMIN_HOST: text

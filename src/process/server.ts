@@ -42,7 +42,7 @@ async function start(config: Config, log: Logger): Promise<void> {
     closeOnEnd(metrics); // served until the end
     await listen(metrics, config, metricsPort, 'Prometheus');
   }
-  if (adminPort !== null) await openAdmin(config, adminPort, adminStore, log, operators);
+  if (adminPort !== null) await openAdmin(config, adminPort, adminStore, app.context, log, operators);
   closeOnEnd(app);
   onEnd(async ({ signal, inOrder }) => {
     if (!inOrder || signal === null) return;
@@ -105,14 +105,18 @@ async function openAdmin(
   config: Config,
   port: number,
   { pool }: Store,
+  context: Context,
   log: Logger,
   fileOperators: Operators,
-) {
+): Promise<void> {
   const { buildAdminApp, ADMIN_POOL_SIZE: CONNECTIONS } = await import('../admin/server.ts');
+  const { addSupportPages } = await import('../admin/support/pages.ts');
   pool.options.max = CONNECTIONS;
   const names = { serviceNames: () => readReservedNames(), commandNames: [readOperatorName()] };
   const surroundings = { db: pool, ...names, offer: async () => config, fileOperators };
-  const app = buildAdminApp(surroundings, config.maxConnections, log);
+  const app = buildAdminApp(surroundings, config.maxConnections, log, (to, api) =>
+    addSupportPages(to, api, context),
+  );
   closeOnEnd(app);
   await listen(app, { ...config, host: config.adminHost }, port, 'operators');
 }

@@ -2,16 +2,34 @@ import type pg from 'pg';
 import { pino } from 'pino';
 import { afterAll } from 'vitest';
 import { buildAdminApp } from '../../src/admin/server.ts';
+import { addSupportPages } from '../../src/admin/support/pages.ts';
+import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
+import { BUILT_IN_LANGUAGES } from '../../src/languages/languages.ts';
 import { perform } from '../../src/operations/operation.ts';
 import * as operators from '../../src/operations/operators.ts';
 import type { AccessLevel } from '../../src/rules/account/role.ts';
+import { BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
+import { NO_TARGET_NAMES } from '../../src/rules/face/directory.ts';
 import { BUILT_IN_OFFER } from '../../src/rules/request/scopeRules.ts';
-import { ledger, refuse } from './ledger.ts';
+import { KeyRing } from '../../src/secrets/keyRing.ts';
+import { ledger, newSecret, refuse } from './ledger.ts';
 import { createDatabase } from './postgres/database.ts';
 import { collect } from './server.ts';
 import { noteShown } from './traffic.ts';
 
-/** The API alone, until all tests are done or the one that runs with `onTestFinished`. @param logLines where its log goes */
+const SETTINGS = {
+  keyRing: new KeyRing([newSecret()]),
+  languages: BUILT_IN_LANGUAGES(),
+  timeZone: 'Europe/Berlin',
+  brand: BUILT_IN_BRAND,
+  catalogue: BUILT_IN_CATALOGUE,
+  directory: NO_TARGET_NAMES,
+  currency: 'RUB',
+  baseUrl: 'https://pay.example',
+  provider: null,
+};
+
+/** The API and its pages alone, until all tests are done or the one that runs with `onTestFinished`. @param logLines where its log goes */
 export async function openAdmin(
   db: pg.Pool,
   logLines: string[] = [],
@@ -19,7 +37,8 @@ export async function openAdmin(
 ): Promise<string> {
   const names = { serviceNames: () => ['Assent'], commandNames: ['root'] };
   const surroundings = { db, ...names, offer: async () => BUILT_IN_OFFER, fileOperators: () => new Map() };
-  const app = buildAdminApp(surroundings, 1_000, pino({ level: 'trace' }, collect(logLines)));
+  const log = pino({ level: 'trace' }, collect(logLines));
+  const app = buildAdminApp(surroundings, 1_000, log, (to, api) => addSupportPages(to, api, SETTINGS));
   atTheEnd(() => app.close());
   return app.listen({ port: 0, host: '127.0.0.1' });
 }

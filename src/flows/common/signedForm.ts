@@ -11,7 +11,7 @@ const LIFETIMES_MS = {
   allow: lifetimes.CONFIRMATION_MS,
   reject: lifetimes.CONFIRMATION_MS,
   ...recordOf(['sign-out', 'disconnect', 'disconnect-all', 'stop-everything'], lifetimes.SESSION_FORM_MS),
-  ...recordOf(['see-warnings', 'end-sessions', 'change-password'], lifetimes.SESSION_FORM_MS),
+  ...recordOf(['see-warnings', 'end-sessions', 'change-password', 'support'], lifetimes.SESSION_FORM_MS),
 };
 
 /** The session of the form's browser; before sign-in its pre-login session. */
@@ -37,7 +37,7 @@ export function bindForm(
  * @param revision of the grant on a decision's page, 0 for none @param carried texts that the token brings back
  */
 export function signForm(
-  { keyRing }: Context,
+  { keyRing }: Pick<Context, 'keyRing'>,
   form: FormBinding,
   revision = 0,
   carried: readonly string[] = [],
@@ -58,7 +58,11 @@ function isInAddress({ action }: FormBinding): boolean {
  * Checks a form's token. @returns what {@link signForm} was given, `keyId`, the entry of `SECRETS` that signed it, and the SHA-256 of
  * the signed payload; null if it was not made by us for this form, or has expired
  */
-export function verifyForm({ keyRing }: Context, token: string | undefined, form: FormBinding) {
+export function verifyForm(
+  { keyRing }: Pick<Context, 'keyRing'>,
+  token: string | undefined,
+  form: FormBinding,
+) {
   const signed = keyRing.verify(isInAddress(form) ? 'decision' : 'form', token ?? '');
   if (signed === undefined) return null;
   const payload = isInAddress(form) ? inflateRawSync(signed.payload) : signed.payload;

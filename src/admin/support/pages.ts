@@ -1,0 +1,207 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { bindForm, verifyForm } from '../../flows/common/signedForm.ts';
+import { OperatorError } from '../../rules/common/error.ts';
+import { ENDPOINTS, type Endpoint } from '../endpoints.ts';
+import type { AdminApi } from '../server.ts';
+import { askFor, endpointNamed, type Given, givenBy, orNull } from './asking.ts';
+import { addressOf, addressOfPage, idOf, listsOf, pageOf, verbsOf } from './related.ts';
+import { search } from './search.ts';
+import {
+  closeSession,
+  findSignedIn,
+  isExposed,
+  isOwnForm,
+  openOperatorSession,
+  type SignedIn,
+} from './session.ts';
+import { loadViews, type SupportContext } from './views.ts';
+
+const HOME = '/support';
+const SIGN_IN = `${HOME}/sign-in`;
+/** Longer than anything that is searched for. */
+const MAX_SEARCHED = 200;
+/** Rows of a list on its own page, and below what has them. */
+const [ROWS, ROWS_BELOW] = ['50', '20'];
+const RECENT_MS = 30 * 24 * 60 * 60 * 1_000;
+
+/** The fields that are in the path, and the others. */
+interface Asked {
+  Params: Record<string, string>;
+  Querystring: Record<string, string>;
+}
+
+const formOf = ({ body }: FastifyRequest) => (body instanceof URLSearchParams ? body : new URLSearchParams());
+const operatorOf = (request: FastifyRequest) => request.operator as SignedIn;
+
+/** Adds `/support` to the operators' listener. */
+export function addSupportPages(app: FastifyInstance, api: AdminApi, context: SupportContext): void {
+  const { show, style, textsOf } = loadViews(context);
+  const config = { hasSession: true };
+
+  /** What the API refuses is said on the page. */
+  async function attempt<Answer>(reply: FastifyReply, answer: Promise<Answer>) {
+    try {
+      return { answer: await answer, status: 200, problem: null };
+    } catch (problem) {
+      if (!(problem instanceof OperatorError)) throw problem;
+      return { answer: null, status: api.noteProblem(problem, reply.request, reply).status, problem };
+    }
+  }
+  async function refuse(reply: FastifyReply, own: string) {
+    const { status } = await attempt(reply, Promise.reject(new OperatorError('not_permitted', own)));
+    return show(reply, status, 'error', { own });
+  }
+
+  /** A link from another site comes without the cookie, which is `SameSite=Strict`: a step on our own page brings it. */
+  function askToSignIn(reply: FastifyReply, status = 200, problem: OperatorError | null = null) {
+    const { headers, method, url } = reply.request;
+    const isPage = method === 'GET';
+    if (isPage && /-site$/.test(`${headers['sec-fetch-site']}`)) reply.header('refresh', `0; url=${url}`);
+    const back = isPage ? url : formOf(reply.request).get('back');
+    return show(reply, status, 'sign-in', { back, problem });
+  }
+  async function admit(request: FastifyRequest, reply: FastifyReply) {
+    const isPost = request.method === 'POST';
+    const { url = '' } = request.routeOptions;
+    if (isPost && !isOwnForm(request)) return refuse(reply, textsOf(reply).elsewhere);
+    if (url === SIGN_IN) return undefined;
+    const session = await findSignedIn(api, request);
+    if (session === null) return askToSignIn(reply);
+    request.operator = session;
+    const token = formOf(request).get('form_token') ?? '';
+    const isOurs = !isPost || verifyForm(context, token, bindForm('support', session, url)) !== null;
+    return isOurs ? undefined : refuse(reply, textsOf(reply).stale);
+  }
+
+  async function signIn(request: FastifyRequest, reply: FastifyReply) {
+    if (isExposed(request)) return refuse(reply, textsOf(reply).exposed);
+    const form = formOf(request);
+    const token = form.get('token')?.trim() ?? '';
+    const { answer: operator, status, problem } = await attempt(reply, api.identify(token, request, reply));
+    if (operator === null) return askToSignIn(reply, status, problem);
+    await openOperatorSession(api.db, token, operator.expiresAt, reply);
+    const back = form.get('back') ?? '';
+    return reply.redirect(/^\/support([/?][!-~]*)?$/.test(back) ? back : HOME, 303);
+  }
+
+  async function showFound(request: FastifyRequest<Asked>, reply: FastifyReply) {
+    const text = `${request.query.q ?? ''}`.trim().slice(0, MAX_SEARCHED);
+    const found = text === '' ? null : await search(text, askFor(api, request, reply));
+    return found?.at ? reply.redirect(found.at, 303) : show(reply, 200, 'search', { text, found });
+  }
+
+  /** A token is in no address. */
+  async function find(request: FastifyRequest, reply: FastifyReply) {
+    const text = formOf(request).get('q')?.trim() ?? '';
+    if (!text.startsWith('assent_')) return reply.redirect(addressOf(HOME, { q: text }), 303);
+    const endpoint = endpointNamed('tokens.show');
+    const row = await askFor(api, request, reply)(endpoint, { token: text });
+    return show(reply, 200, 'done', { endpoint, row });
+  }
+
+  const showThing = (endpoint: Endpoint) => async (request: FastifyRequest<Asked>, reply: FastifyReply) => {
+    const { params: given, query } = request;
+    const { now, role } = operatorOf(request);
+    const ask = askFor(api, request, reply);
+    const row = await ask(endpoint, given);
+    const since = new Date(now.getTime() - RECENT_MS).toISOString();
+    const lists = [];
+    for (const list of listsOf(endpoint)) {
+      const most = Object.entries({ since, limit: ROWS_BELOW }).filter(([name]) => list.fields.has(name));
+      const answer = await orNull(ask(list, { ...given, ...Object.fromEntries(most) }));
+      if (answer) lists.push({ list, items: answer.items });
+    }
+    const done = ENDPOINTS.find(({ name }) => name === query.done);
+    return show(reply, 200, 'thing', {
+      endpoint,
+      given,
+      row,
+      lists,
+      verbs: verbsOf(endpoint, row, role),
+      done,
+    });
+  };
+
+  const showList = (endpoint: Endpoint) => async (request: FastifyRequest<Asked>, reply: FastifyReply) => {
+    const filter = Object.fromEntries(Object.entries(request.query).filter(([, value]) => value !== ''));
+    const limit = endpoint.fields.has('limit') ? { limit: ROWS } : {};
+    const answered = askFor(api, request, reply)(endpoint, { ...limit, ...filter, ...request.params });
+    const { answer, status, problem } = await attempt(reply, answered);
+    const verbs = verbsOf(endpoint, {}, operatorOf(request).role);
+    return show(reply, status, 'list', {
+      endpoint,
+      given: request.params,
+      filter,
+      verbs,
+      problem,
+      ...answer,
+    });
+  };
+
+  /** The form of a verb. @param about names the fields that its address gave */
+  async function showForm(
+    reply: FastifyReply,
+    endpoint: Endpoint,
+    given: Given,
+    about: string[],
+    more: object,
+  ) {
+    const page = pageOf(given, about);
+    const row = page && (await orNull(askFor(api, reply.request, reply)(page.endpoint, page.given)));
+    return show(reply, reply.statusCode, 'act', { endpoint, given, about, page, row, ...more });
+  }
+  const showVerb = (endpoint: Endpoint) => (request: FastifyRequest<Asked>, reply: FastifyReply) => {
+    const given = givenBy(endpoint, Object.entries(request.query));
+    return showForm(reply, endpoint, given, Object.keys(given), { problem: null, note: '' });
+  };
+  const act = (endpoint: Endpoint) => async (request: FastifyRequest, reply: FastifyReply) => {
+    const form = formOf(request);
+    const [given, note] = [givenBy(endpoint, form), form.get('note')?.trim() ?? ''];
+    const asked = askFor(api, request, reply)(endpoint, given, note, form.has('confirm'));
+    const { answer: row, status, problem } = await attempt(reply, asked);
+    if (row === null)
+      return showForm(reply.code(status), endpoint, given, (form.get('about') ?? '').split(','), {
+        problem,
+        note,
+      });
+    const isLast = endpoint.isMade || endpoint.method === 'DELETE' || row.warnings !== undefined;
+    const page = isLast || endpoint.operation.effect === 'reads' ? undefined : pageOf({ ...given, ...row });
+    if (page === undefined) return show(reply, 200, 'done', { endpoint, row });
+    return reply.redirect(addressOfPage(page, { done: endpoint.name }), 303);
+  };
+
+  app.get(style.path, { config }, (_request, reply) =>
+    reply
+      .headers({ 'content-type': 'text/css; charset=utf-8', 'cache-control': 'max-age=31536000' })
+      .send(style.css),
+  );
+  app.register(async (pages) => {
+    const urlEncoded = 'application/x-www-form-urlencoded';
+    pages.addContentTypeParser(urlEncoded, { parseAs: 'string' }, (_request, body, done) =>
+      done(null, new URLSearchParams(`${body}`)),
+    );
+    pages.addHook('preHandler', admit);
+    pages.setErrorHandler<FastifyError>((error, request, reply) => {
+      const { status, detail } = api.noteProblem(error, request, reply);
+      return show(reply, status, 'error', { detail });
+    });
+    pages.get(HOME, { config }, showFound);
+    pages.post(HOME, { config }, find);
+    pages.post(SIGN_IN, { config }, signIn);
+    pages.post(`${HOME}/sign-out`, { config }, async (_request, reply) => {
+      await closeSession(api.db, reply);
+      return reply.redirect(HOME, 303);
+    });
+    for (const endpoint of ENDPOINTS) {
+      const [verb, page] = [`${HOME}/do/${endpoint.name}`, endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1')];
+      if (endpoint.method !== 'GET')
+        pages.get(verb, { config }, showVerb(endpoint)).post(verb, { config }, act(endpoint));
+      else if (endpoint.operation.isList)
+        pages.get(page.replace('/v1', HOME), { config }, showList(endpoint));
+      else if (idOf(endpoint)) pages.get(page.replace('/v1', HOME), { config }, showThing(endpoint));
+    }
+    pages.all(`${HOME}/*`, { config }, () => {
+      throw new OperatorError('no_address', 'There is no such page.');
+    });
+  });
+}
