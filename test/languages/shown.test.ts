@@ -9,8 +9,8 @@ import { leavesOf } from './leaves.ts';
 
 type Sentence = (values: object) => string;
 
-/** Texts that only the script shows (the other word of a button, a hint), a proxy, and messages to users. */
-const ON_NO_PAGE = /^(password\.(hide|capsLock)$|tooManyRequests\.|messages\.)/;
+/** Texts that only the script shows (the other word of a button, a hint), a proxy, messages to users, and pages for operators. */
+const ON_NO_PAGE = /^(password\.(hide|capsLock)$|tooManyRequests\.|messages\.|support\.)/;
 
 afterAll(() => void vi.restoreAllMocks());
 

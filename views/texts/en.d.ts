@@ -489,9 +489,7 @@ export interface Sentences {
     };
     readonly replaced: {
       readonly subject: With<'client' | 'changed'>;
-      readonly text: With<
-        'time' | 'confirmed' | 'added' | 'dropped' | 'acts' | 'day' | 'total' | 'spends' | 'number' | 'link'
-      >;
+      readonly text: With<'time' | 'confirmed' | 'added' | 'dropped' | 'acts' | 'day' | 'total' | 'spends' | 'number' | 'link'>;
     };
     readonly new_browser: {
       readonly subject: With<'device'>;
@@ -615,6 +613,28 @@ export interface Sentences {
       readonly revoked: string;
       readonly expired: string;
       readonly retired: string;
+      readonly approved: string;
+      readonly approved_again: string;
+      readonly rejected: string;
+      readonly exchanged: string;
+      readonly replayed: string;
+      readonly revoked_by_user: string;
+      readonly revoked_by_application: string;
+      readonly revoked_by_operator: string;
+      readonly ends_soon: string;
+      readonly signed_in: string;
+      readonly signed_out: string;
+      readonly password_guessed: string;
+      readonly payment_password_guessed: string;
+      readonly password_changed: string;
+      readonly payment_password_changed: string;
+      readonly user_created: string;
+      readonly user_updated: string;
+      readonly user_blocked: string;
+      readonly user_unblocked: string;
+      readonly user_signed_out: string;
+      readonly user_password_set: string;
+      readonly user_looked_at: string;
     };
   };
 }

@@ -34,6 +34,8 @@ export type SupportContext = Pick<
 
 const FOLDER = fileURLToPath(new URL('../../../views/support', import.meta.url));
 
+const capital = (text: string) => text.replace(/^./, (letter) => letter.toUpperCase());
+
 /** Made when it is called: these pages are loaded only where they are wanted. */
 export function loadViews(context: SupportContext) {
   const eta = new Eta({ views: FOLDER, cache: true, rmWhitespace: true });
@@ -56,7 +58,19 @@ export function loadViews(context: SupportContext) {
     const english = (text: string) => inLanguage(text, 'en');
     const words: Readonly<Record<string, string>> = { ...texts.support.names, ...texts.support.verbs };
     const page = {
-      ...{ ...fields, ...related, ENDPOINTS, name, status, operator, texts, english, html, withoutIsolates },
+      ...{
+        ...fields,
+        ...related,
+        ENDPOINTS,
+        capital,
+        name,
+        status,
+        operator,
+        texts,
+        english,
+        html,
+        withoutIsolates,
+      },
       style: style.path,
       language: language.tag,
       reference: reply.request.id,
@@ -64,7 +78,7 @@ export function loadViews(context: SupportContext) {
       lasting: { hours: OPERATOR_SESSION_HOURS, days: REFUSALS_KEPT_DAYS },
       /** A noun, a verb or a field in words: where a language has none, as the API spells it. */
       labelOf: (spelled: string) =>
-        words[spelled] ?? english(spelled.replaceAll('_', ' ').replace('client', 'application')),
+        words[spelled] ?? english(capital(spelled.replaceAll('_', ' ').replace('client', 'application'))),
       formToken: (path: string) => operator && signForm(context, bindForm('support', operator, path)),
       waitOf: (seconds: number) => describeWait(seconds, texts),
       timeOf: (time: Date) => texts.formats.time(time, context.timeZone),
