@@ -2,12 +2,14 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { ENDPOINTS } from '../../src/admin/endpoints.ts';
 import { TEXTS } from '../../src/languages/languages.ts';
 import { type AccessLevel, permits } from '../../src/rules/account/role.ts';
+import { hexOf, sha256 } from '../../src/secrets/digest.ts';
+import { newOperatorToken } from '../../src/secrets/tokens.ts';
 import { openDatabase } from '../../src/store/database/database.ts';
 import { openAdmin, useAdmin } from '../support/admin.ts';
 import { obtainToken } from '../support/flow.ts';
 import { Agent, type Answer, formWith } from '../support/http/agent.ts';
 import { converse } from '../support/http/rawHttp.ts';
-import { newSecret } from '../support/ledger.ts';
+import { ledger, newSecret } from '../support/ledger.ts';
 import { useServer } from '../support/server.ts';
 
 // The pages for operators, at the front door: what a browser sends and gets.
@@ -198,6 +200,20 @@ describe('signing in to the support pages', () => {
     expect([await pageOf(two), await pageOf(three)]).toEqual([SIGN_IN, 'support-search']);
     await pool.query('update operator_sessions set expires_at = clock_timestamp()');
     expect(await pageOf(three)).toBe(SIGN_IN);
+  });
+
+  it('takes a token of OPERATORS_FILE, as long as that has it', async () => {
+    const token = newOperatorToken();
+    ledger.note('operator token', token);
+    const operators = new Map([
+      [hexOf(sha256(token)), { name: 'maria', role: 'supports', expiresAt: null } as const],
+    ]);
+    const at = await openAdmin(pool, [], onTestFinished, operators);
+    const agent = new Agent(at);
+    await openDesk(agent, token, { origin: at });
+    expect((await agent.get('/support')).text).toContain('maria, with the role supports');
+    operators.clear();
+    expect((await agent.get('/support')).page).toBe(SIGN_IN);
   });
 
   it('lasts 8 hours at most, and no longer than the token', async () => {

@@ -335,6 +335,13 @@ select coalesce((select value from settings where name = 'endings_until'), clock
 insert into settings (name, value) values ('endings_until', $1)
 on conflict (name) do update set value = excluded.value, set_at = clock_timestamp();
 
+-- expired-remove-operator_sessions() → nothing
+with alone as materialized (select pg_try_advisory_xact_lock(7274828) as is_alone)
+delete from operator_sessions where session_hash = any (array(
+  select session_hash from operator_sessions where (select is_alone from alone)
+   and expires_at < clock_timestamp() order by expires_at
+   limit 1000 for update skip locked));
+
 -- expired-remove-refusals() → nothing
 with alone as materialized (select pg_try_advisory_xact_lock(7274828) as is_alone)
 delete from refusals where slot = any (array(
@@ -1017,6 +1024,17 @@ insert into operators (name, role, token_hash, expires_at)
 
 -- operator-retire(text) → nothing
 update operators set retired_at = clock_timestamp() where name = $1 and retired_at is null;
+
+-- operator-session-delete(bytea) → nothing
+delete from operator_sessions where session_hash = $1;
+
+-- operator-session-find(bytea) → tokenHex text, now timestamp with time zone
+select encode(token_hash, 'hex') as "tokenHex", clock_timestamp() as now
+    from operator_sessions where session_hash = $1 and expires_at > clock_timestamp();
+
+-- operator-session-insert(bytea, bytea, timestamp with time zone) → nothing
+insert into operator_sessions (session_hash, token_hash, expires_at)
+  values ($1, $2, least($3, clock_timestamp() + interval '8 hours'));
 
 -- operator-token-facts(timestamp with time zone[]) → tokenLeft double precision
 select extract(epoch from min(expires_at) - clock_timestamp())::float8 as "tokenLeft"

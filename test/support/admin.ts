@@ -7,6 +7,7 @@ import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
 import { BUILT_IN_LANGUAGES } from '../../src/languages/languages.ts';
 import { perform } from '../../src/operations/operation.ts';
 import * as operators from '../../src/operations/operators.ts';
+import type { FileOperators } from '../../src/rules/account/operatorsFile.ts';
 import type { AccessLevel } from '../../src/rules/account/role.ts';
 import { BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
 import { NO_TARGET_NAMES } from '../../src/rules/face/directory.ts';
@@ -34,9 +35,15 @@ export async function openAdmin(
   db: pg.Pool,
   logLines: string[] = [],
   atTheEnd: (close: () => Promise<void>) => void = afterAll,
+  fileOperators: FileOperators = new Map(),
 ): Promise<string> {
   const names = { serviceNames: () => ['Assent'], commandNames: ['root'] };
-  const surroundings = { db, ...names, offer: async () => BUILT_IN_OFFER, fileOperators: () => new Map() };
+  const surroundings = {
+    db,
+    ...names,
+    offer: async () => BUILT_IN_OFFER,
+    fileOperators: () => fileOperators,
+  };
   const log = pino({ level: 'trace' }, collect(logLines));
   const app = buildAdminApp(surroundings, 1_000, log, (to, api) => addSupportPages(to, api, SETTINGS));
   atTheEnd(() => app.close());
