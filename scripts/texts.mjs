@@ -30,9 +30,17 @@ function linesOf(group, indent) {
   const entries = Object.entries(group).filter(([name]) => !name.startsWith('@'));
   return entries.flatMap(([name, one]) => {
     const key = `${indent}readonly ${/^\w+$/.test(name) ? name : `'${name}'`}`;
-    if (typeof one === 'string') return [`${key}: ${typeOf(one)};`];
+    if (typeof one === 'string') return inLine(`${key}: ${typeOf(one)};`, indent);
     return [`${key}: {`, ...linesOf(one, `${indent}  `), `${indent}};`];
   });
+}
+
+const LINE = 110;
+
+/** As the formatter would write it. */
+function inLine(line, indent) {
+  const [, start, names] = /^(.*With<)(.*)>;$/.exec(line) ?? [];
+  return line.length <= LINE || !names ? [line] : [start, `${indent}  ${names}`, `${indent}>;`];
 }
 
 function typeOf(message) {

@@ -489,7 +489,9 @@ export interface Sentences {
     };
     readonly replaced: {
       readonly subject: With<'client' | 'changed'>;
-      readonly text: With<'time' | 'confirmed' | 'added' | 'dropped' | 'acts' | 'day' | 'total' | 'spends' | 'number' | 'link'>;
+      readonly text: With<
+        'time' | 'confirmed' | 'added' | 'dropped' | 'acts' | 'day' | 'total' | 'spends' | 'number' | 'link'
+      >;
     };
     readonly new_browser: {
       readonly subject: With<'device'>;
