@@ -17,6 +17,7 @@ const ALL = 'test/**/*.test.ts';
 
 /** What `npm test` leaves to `npm run test:rest`, and why; all other tests are of the first, a new file too. */
 const REST: Readonly<Record<string, string>> = {
+  'test/admin/supportPages.test.ts': 'every page for operators in a browser',
   'test/admin/turns.test.ts': 'waits for a real deadline',
   'test/attacks/texts.test.ts': 'each text in every field of every endpoint',
   'test/browser/{forms,playground}.test.ts': 'a browser; authorize.test.ts has the whole journey',
