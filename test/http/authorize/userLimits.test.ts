@@ -94,7 +94,12 @@ describe('a limit that the user lowers', () => {
     const answer = await exchange(codeOf(await allow(page, { limit_1: '45 000,00', limit_2: '3000.0' })));
     expect(Object.keys(answer)).toEqual(['access_token', 'token_type', 'expires_in', 'grant_id']);
     expect(await scopeOf()).toEqual([SCOPE]);
-    expect(await events()).toMatchObject([{}, {}, { scope: SCOPE, detail: null }, { scope: SCOPE }]);
+    expect(await events()).toMatchObject([
+      {},
+      {},
+      { scope: SCOPE, detail: { replaces: expect.stringContaining('limit(30,5000.50)') } },
+      { scope: SCOPE },
+    ]);
   });
 });
 
