@@ -58,6 +58,14 @@ export const CHECKS: Readonly<Record<string, Check>> = {
     return problems;
   },
 
+  'every receipt of an approval is printed on one page': async (page, { name }) => {
+    if (!name.startsWith('approval')) return [];
+    await resize(page, DESKTOP);
+    const pdf = (await page.pdf({ format: 'A4' })).toString('latin1');
+    const sheets = pdf.match(/\/Type \/Page\b/g)?.length;
+    return sheets === 1 ? [] : [`${sheets} pages`];
+  },
+
   'every text, icon, edge and focus ring is visible in forced colours': async (page) => {
     await resize(page, PHONE);
     const text = await page.locator('body').innerText();
