@@ -1,12 +1,20 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import https from 'node:https';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { transaction } from '../../src/store/database/database.ts';
 import { obtainToken } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { newSecret } from '../support/ledger.ts';
 import { commandsOn } from '../support/process/commands.ts';
-import { useFolder } from '../support/process/folder.ts';
+import { CHECKOUT, useFolder } from '../support/process/folder.ts';
 import { onDatabase, start } from '../support/process/process.ts';
+import { listen } from '../support/process/program.ts';
+import { makeCertificate, makeEndedCertificate } from '../support/programs/certificates.ts';
+import { hasNetworks, inOwnNetwork } from '../support/programs/ownNetwork.ts';
 import { openReceivers, verify } from '../support/receivers.ts';
 import { TEST_SECRET, useServer } from '../support/server.ts';
 
@@ -59,6 +67,12 @@ const tokenFor = async (
 ) => obtainToken(new Agent(server.baseUrl), client, user, fields as Record<string, string>);
 const revoke = (token: string) => agent.post('/api/revoke', {}, { authorization: `Bearer ${token}` });
 const reasonsAt = (path: string) => receivers.acceptedAt(path).map(({ data }) => data.reason);
+
+/** Of which the last answers. */
+const manyPublic = (count: number) => [
+  ...Array.from({ length: count - 1 }, (_, n) => `93.184.217.${n}`),
+  '93.184.216.34',
+];
 
 let paths = 0;
 let path = '';
@@ -178,11 +192,21 @@ describe('assent notify test', () => {
     ['an error', () => 500, 'status 500'],
     [
       'a closed connection',
-      (_: unknown, response: ServerResponse) => {
+      (_: unknown, response: ServerResponse): number => {
         response.destroy();
         return 0;
       },
       'socket hang up',
+    ],
+    ['a 200 only after 11 seconds', () => sleep(11_000, 200, { ref: false }), 'no answer within 10 seconds'],
+    [
+      'a 200 whose end never comes',
+      async (_: unknown, response: ServerResponse): Promise<number> => {
+        response.writeHead(200).write('{');
+        await once(response, 'close');
+        return 200;
+      },
+      'no answer within 10 seconds',
     ],
   ] as const)('is not satisfied with %s, and follows none', async (_what, answer, said) => {
     receivers.answer(path, answer);
@@ -207,6 +231,47 @@ describe('assent notify test', () => {
     expect(sent).toBeLessThan(50e6);
   });
 
+  it('is not satisfied with something else than HTTP, with or without TLS', async () => {
+    receivers.answer(path, async ({ socket }) => {
+      socket.end('SSH-2.0-OpenSSH_9.2\r\n');
+      await once(socket, 'close').catch(() => {}); // a reset is an end, too
+      return 0;
+    });
+    expect(await failing(receivers.uriOf(path), '--events-internal')).toMatch(/^Parse Error: Expected HTTP/);
+    const plain = createServer((socket) => void socket.on('error', () => {}).end('SSH-2.0-OpenSSH_9.2\r\n'));
+    onTestFinished(() => void plain.close());
+    const port = await listen(plain);
+    expect(await failing(`https://localhost:${port}/`, '--events-internal')).toMatch(/wrong version number/);
+  });
+
+  it.each([
+    [
+      'of its name',
+      (folder: string) => makeCertificate(folder, 'own', 'x', 'subjectAltName=DNS:other.example'),
+      /does not match/,
+    ],
+    [
+      'that has not ended',
+      (folder: string) => makeEndedCertificate(folder, 'own'),
+      /certificate has expired/,
+    ],
+  ] as const)('needs a certificate %s', async (_which, make, said) => {
+    const folder = useFolder(onTestFinished);
+    const [key, cert] = make(folder);
+    let requests = 0;
+    const receiver = https.createServer({ key, cert }, (_request, response) => {
+      requests += 1;
+      response.writeHead(204).end();
+    });
+    onTestFinished(() => void receiver.close());
+    const { clientId } = await server.createClient();
+    const uri = `https://localhost:${await listen(receiver)}/`;
+    await json(`client update ${clientId} --events-uri ${uri} --events-internal`);
+    const trusting = commandsOn({ ...variables, NODE_EXTRA_CA_CERTS: join(folder, 'own.crt') });
+    const { code, stderr } = await trusting.assent(`notify test ${clientId}`);
+    expect([code, stderr, requests]).toEqual([1, expect.stringMatching(said), 0]);
+  });
+
   it('needs a certificate that it can verify', async () => {
     const { clientId } = await applicationAt(path);
     const plain = commandsOn({ ...variables, NODE_EXTRA_CA_CERTS: '' });
@@ -214,6 +279,59 @@ describe('assent notify test', () => {
     expect([code, stderr]).toEqual([1, expect.stringMatching(/self-signed certificate|unable to verify/)]);
   });
 });
+
+describe.skipIf(!hasNetworks)(
+  'assent notify test of a name (needs `unshare`, `ip`, and PostgreSQL at a socket)',
+  () => {
+    const PUBLIC = '93.184.216.34';
+    const INTERNAL = ['127.0.0.1', '169.254.169.254', '10.0.0.7', 'fd00::7'];
+    const REFUSED = 'the address is not on the Internet: mark it as internal if it is yours';
+    type Answers = Partial<Record<'A' | 'AAAA', readonly (readonly string[])[]>>;
+
+    /** Posts a test to a name in an Internet of its own, several times. @returns what each time said, and who was connected to */
+    async function post(answers: Answers, times = 1) {
+      const name = 'shop.example';
+      const uri = `https://${name}:8443/hook`;
+      const { clientId } = await server.createClient();
+      await json(`client update ${clientId} --events-uri ${uri}`);
+      const internet = { addresses: [PUBLIC, ...INTERNAL], names: { [name]: answers }, port: 8443 };
+      const command = [process.execPath, join(CHECKOUT, 'bin/assent.js'), 'notify', 'test', clientId];
+      const { runs, connections, questions } = await inOwnNetwork(
+        useFolder(onTestFinished),
+        internet,
+        Array(times).fill(command),
+        { ...onDatabase(server.database.url), BASE_URL: server.baseUrl },
+      );
+      const said = runs.map(({ code, stderr }) =>
+        code === 0 ? 'delivered' : stderr.trim().replace(`${uri}: `, ''),
+      );
+      return { said, connections, questions: questions[name] };
+    }
+
+    it('posts to its public address', async () => {
+      const { said, connections } = await post({ A: [[PUBLIC]] });
+      expect([said, connections]).toEqual([['delivered'], { [PUBLIC]: 1 }]);
+    });
+
+    it.each([
+      ['one of a hundred addresses is internal', { A: [[...manyPublic(99), '10.0.0.7']] }],
+      ['its only address is internal', { A: [['127.0.0.1']] }],
+      ['its IPv6 address is internal', { A: [[PUBLIC]], AAAA: [['fd00::7']] }],
+      ['its IPv6 address is internal, of IPv4', { A: [[PUBLIC]], AAAA: [['::ffff:7f00:1']] }],
+    ])('connects to no address if %s', async (_what, answers) => {
+      const { said, connections } = await post(answers);
+      expect([said, connections]).toEqual([[REFUSED], {}]);
+    });
+
+    it.each(['127.0.0.1', '169.254.169.254', '10.0.0.7'])(
+      'connects to the address that it has checked, not to the next answer %s',
+      async (internal) => {
+        const { said, connections } = await post({ A: [[PUBLIC], [internal]] }, 2);
+        expect([said, connections]).toEqual([['delivered', REFUSED], { [PUBLIC]: 1 }]);
+      },
+    );
+  },
+);
 
 it.each([
   'http://shop.example/hook',
@@ -387,7 +505,7 @@ it('assent maintain writes what has ended, and what ends in 30 days, also of sin
     [
       "Part of Test Shop’s access ends on {time}: Afterwards it can no longer pay any shop. Nothing to do if you no longer need it. To keep it, start again from inside Test Shop; we will ask you first.",
       "Part of Test Shop’s access has ended: Since the end of {time} it can no longer pay any shop. Payments already made are not undone.",
-      "Test Shop can no longer use your account: Its time was over on {time}. Payments already made are not undone.",
+      "Test Shop can no longer use your account: Its time was over on {time} at 19:53 UTC. Payments already made are not undone.",
       "Test Shop’s access ends on {time}: Nothing to do if you no longer need it. To keep it, start again from inside Test Shop; we will ask you first.",
     ]
   `);
@@ -419,6 +537,47 @@ it('killed again and again, and with receivers that fail one in three, it misses
         { timeout: 60_000 },
       )
       .toEqual(wanted);
+});
+
+it('what an open transaction has held back is told once, in order, when it ends', async () => {
+  const client = await applicationAt(path);
+  const user = await users();
+  const { pool } = server.database;
+  const tokens: string[] = [];
+  for (const instance_name of ['one', 'two', 'three'])
+    tokens.push(await tokenFor(client, user, { instance_name }));
+  await tokenFor(client, user, { instance_name: 'last' });
+  await notify();
+  const looks = async () =>
+    (
+      await pool.query(
+        `select seq_scan + coalesce(idx_scan, 0) as looks from pg_stat_user_tables where relname = 'notify_cursors'`,
+      )
+    ).rows[0].looks;
+  await expect.poll(async () => (await pool.query('select from notify_cursors')).rowCount).toBe(1);
+  await transaction(pool, async (connection) => {
+    // It has the lowest number of all, and writes last.
+    await connection.query('select pg_current_xact_id()');
+    for (const token of tokens) await revoke(token);
+    const before = Number(await looks());
+    await expect.poll(async () => Number(await looks())).toBeGreaterThan(before + 5);
+    expect(receivers.deliveries.filter((one) => one.path === path)).toEqual([]);
+    await connection.query(
+      `insert into audit_events (kind, grant_id, user_id, client_id, instance_name)
+       select 'revoked_by_operator', grant_id, user_id, client_id, instance_name from grants
+        where user_id = $1 and instance_name = 'last'`,
+      [user.userId],
+    );
+  });
+  const names = () =>
+    receivers.deliveries
+      .filter((one) => one.path === path)
+      .map(({ body }) => JSON.parse(body).data.instance_name);
+  await expect.poll(names).toEqual(['one', 'two', 'three', 'last']);
+  // What comes next is told after all repetitions.
+  await revoke(await tokenFor(client, user, { instance_name: 'next' }));
+  await expect.poll(() => names().at(-1)).toBe('next');
+  expect(names()).toEqual(['one', 'two', 'three', 'last', 'next']);
 });
 
 it('one process notifies at a time; another waits for its end', async () => {

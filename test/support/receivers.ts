@@ -17,7 +17,14 @@ export interface Delivery {
   readonly status: number;
 }
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => number | Promise<number>;
+type Arrival = Omit<Delivery, 'status'>;
+
+/** @returns the status; what it has not answered itself is answered with it */
+type Answer = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  arrival: Arrival,
+) => number | Promise<number>;
 
 /** An HTTPS server that receives webhooks, each path a receiver. @param folder for its certificate */
 export async function openReceivers(folder: string) {
@@ -32,11 +39,12 @@ export async function openReceivers(folder: string) {
   const server = createServer({ key, cert }, async (request, response) => {
     const { url: path = '' } = request;
     const body = await text(request).catch(() => '');
-    const status = await (answers.get(path)?.(request, response) ?? 204);
     const headers = Object.fromEntries(
       Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
     );
-    deliveries.push({ path, id: headers['webhook-id'] ?? '', headers, body, status });
+    const arrival = { path, id: headers['webhook-id'] ?? '', headers, body };
+    const status = await (answers.get(path)?.(request, response, arrival) ?? 204);
+    deliveries.push({ ...arrival, status });
     if (!response.headersSent && !response.destroyed) response.writeHead(status).end();
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -61,6 +69,6 @@ export async function openReceivers(folder: string) {
 }
 
 /** Verifies a delivery as its receiver would. @throws {Error} for a wrong signature */
-export function verify({ body, headers }: Delivery, secret: string): unknown {
+export function verify({ body, headers }: Pick<Delivery, 'body' | 'headers'>, secret: string): unknown {
   return new Webhook(secret).verify(body, headers);
 }
