@@ -505,7 +505,7 @@ it('assent maintain writes what has ended, and what ends in 30 days, also of sin
     [
       "Part of Test Shop’s access ends on {time}: Afterwards it can no longer pay any shop. Nothing to do if you no longer need it. To keep it, start again from inside Test Shop; we will ask you first.",
       "Part of Test Shop’s access has ended: Since the end of {time} it can no longer pay any shop. Payments already made are not undone.",
-      "Test Shop can no longer use your account: Its time was over on {time} at 19:53 UTC. Payments already made are not undone.",
+      "Test Shop can no longer use your account: Its time was over on {time}. Payments already made are not undone.",
       "Test Shop’s access ends on {time}: Nothing to do if you no longer need it. To keep it, start again from inside Test Shop; we will ask you first.",
     ]
   `);
