@@ -42,7 +42,6 @@ const REST: Readonly<Record<string, string>> = {
     'a process or a database for each case',
   'test/processes/{settings,signals,trial}.test.ts': 'a process or a database for each case',
   'test/processes/{notify,notifyLate}.test.ts': 'a process for each case',
-  'test/notify/*.test.ts': 'thousands of webhooks',
   'test/processes/programs.test.ts': 'interpreters of others',
   'test/store/{hosts,pooler,tls}.test.ts': 'a PostgreSQL of their own',
   'test/store/sessionSettings.test.ts': 'a server for each setting',
@@ -53,6 +52,8 @@ const REST: Readonly<Record<string, string>> = {
 const rest = Object.keys(REST);
 /** On a Docker engine of their own: `npm run containers`. Images are built there, which takes minutes. */
 const CONTAINERS = 'test/containers/*.test.ts';
+/** Thousands of webhooks: `npm run webhooks`, on a machine that does nothing else. */
+const WEBHOOKS = 'test/notify/*.test.ts';
 const MINUTES = 600_000;
 const plugins = import.meta.dirname.includes('%') ? [packagesByUrl] : [];
 
@@ -81,10 +82,11 @@ export default defineConfig({
           ...ofEach,
           name: 'first',
           include: [ALL],
-          exclude: [...configDefaults.exclude, CONTAINERS, ...rest],
+          exclude: [...configDefaults.exclude, CONTAINERS, WEBHOOKS, ...rest],
         },
       },
       { plugins, test: { ...ofEach, name: 'rest', include: rest } },
+      { plugins, test: { ...ofEach, name: 'webhooks', include: [WEBHOOKS] } },
       {
         plugins,
         test: {
