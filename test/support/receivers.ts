@@ -19,7 +19,7 @@ export interface Delivery {
 
 type Arrival = Omit<Delivery, 'status'>;
 
-/** @returns the status; what it has not answered itself is answered with it */
+/** @returns the status, with which a request is answered unless it has been; 0 for none */
 type Answer = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -45,7 +45,7 @@ export async function openReceivers(folder: string) {
     const arrival = { path, id: headers['webhook-id'] ?? '', headers, body };
     const status = await (answers.get(path)?.(request, response, arrival) ?? 204);
     deliveries.push({ ...arrival, status });
-    if (!response.headersSent && !response.destroyed) response.writeHead(status).end();
+    if (status > 0 && !response.headersSent && !response.destroyed) response.writeHead(status).end();
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
