@@ -41,7 +41,7 @@ const REST: Readonly<Record<string, string>> = {
   'test/processes/{passwordMemory,playground,ports,provider,secrets,serverRole}.test.ts':
     'a process or a database for each case',
   'test/processes/{settings,signals,trial}.test.ts': 'a process or a database for each case',
-  'test/processes/{notify,notifyLate}.test.ts': 'a process for each case',
+  'test/processes/{notify,notifyLate,notifyOrder}.test.ts': 'a process for each case',
   'test/processes/programs.test.ts': 'interpreters of others',
   'test/store/{hosts,pooler,tls}.test.ts': 'a PostgreSQL of their own',
   'test/store/sessionSettings.test.ts': 'a server for each setting',

@@ -20,6 +20,7 @@ import {
   removeNotifyCursors,
   saveNotifyCursors,
   TRAIL,
+  WALLET,
 } from '../store/operate/notifyCursors.ts';
 import type { Receiver, Webhook } from './deliver.ts';
 
@@ -34,9 +35,13 @@ export interface Notifier {
   readonly deliver: (receiver: Receiver, webhook: Webhook) => Promise<void>;
   /** The receiver of users' messages; null for none. */
   readonly wallet: Receiver | null;
-  /** What an event says to receivers, by their names. */
-  readonly tell: (event: AuditEvent) => Promise<readonly (readonly [receiver: string, webhook: Webhook])[]>;
+  /** What an event says to the wallet. */
+  readonly tellWallet: Tell;
+  readonly tellApplications: Tell;
 }
+
+/** What an event says to receivers, by their names. */
+type Tell = (event: AuditEvent) => Promise<readonly (readonly [receiver: string, webhook: Webhook])[]>;
 
 /** Events that one read takes. */
 const PART = 500;
@@ -96,7 +101,7 @@ async function tellPart(notifier: Notifier, busy: Set<string>, signal: AbortSign
   const cursors = await findNotifyCursors(pool);
   const shared = cursors.find(({ endpoint }) => endpoint === TRAIL)?.cursor ?? (await startFromNow(pool));
   const behind = await findBehind(notifier, cursors, receivers, shared, busy);
-  const part = await readPart(notifier, shared);
+  const part = await readPart(notifier, shared, [notifier.tellWallet, notifier.tellApplications]);
   const keepingUp = [...receivers.values()].filter(
     ({ name }) => !behind.has(name) && part.webhooks.has(name),
   );
@@ -112,10 +117,12 @@ async function tellPart(notifier: Notifier, busy: Set<string>, signal: AbortSign
     return result.cursor === shared ? [result] : [];
   });
   const [before, after] = [cursorAge(shared), cursorAge(part.next)];
-  if (part.count > 0 || before.idle > IDLE_SECONDS || before.lag - after.lag > IDLE_SECONDS) {
+  const moves = part.count > 0 || before.idle > IDLE_SECONDS || before.lag - after.lag > IDLE_SECONDS;
+  const end = moves ? part.next : shared;
+  if (moves) {
     if (before.since === after.since && after.lag > HELD_SECONDS && part.count < PART)
       log.warn({ seconds: Math.round(after.lag) }, 'an open transaction holds back webhooks');
-    await saveNotifyCursors(pool, [{ endpoint: TRAIL, cursor: part.next }, ...fallBehind]);
+    await saveNotifyCursors(pool, [{ endpoint: TRAIL, cursor: end }, ...fallBehind]);
   }
 
   const finish = (endpoint: string, done: Promise<NewCursor>) => {
@@ -126,12 +133,15 @@ async function tellPart(notifier: Notifier, busy: Set<string>, signal: AbortSign
       .finally(() => busy.delete(endpoint));
   };
   for (const [at, { endpoint, done }] of told.entries()) if (results[at] === null) finish(endpoint, done);
-  // Read after the shared cursor was moved, so that they come to it. One read for all that have one cursor.
-  const readOnce = memoize((cursor: string) => readPart(notifier, cursor));
+  // No further than those that keep up have come: whoever shares their cursor would be told the rest again.
+  const readOnce = memoize((cursor: string) => readPart(notifier, cursor, [notifier.tellApplications], end));
   for (const cursor of behind.values()) {
     const receiver = receivers.get(cursor.endpoint);
     if (receiver === undefined || busy.has(receiver.name) || !cursor.isDue || cursor.isPaused) continue;
-    const missed = readOnce(cursor.cursor);
+    const missed =
+      receiver.name === WALLET
+        ? readPart(notifier, cursor.cursor, [notifier.tellWallet], end)
+        : readOnce(cursor.cursor);
     finish(
       receiver.name,
       missed.then((one) => tellReceiver(notifier, receiver, one, cursor).done),
@@ -176,18 +186,29 @@ async function readTrail(pool: pg.Pool, cursor: TrailCursor | null) {
   return part;
 }
 
-async function readPart({ pool, tell }: Notifier, cursor: string): Promise<Part> {
+/** @param end a cursor that the part doesn't pass */
+async function readPart(
+  { pool }: Notifier,
+  cursor: string,
+  tells: readonly Tell[],
+  end: string | null = null,
+): Promise<Part> {
   const part = await readTrail(pool, parseCursor(cursor));
+  const limit = end === null ? part.cursor.from : parseCursor(end).from;
   // Transactions that waited for each other's locks may have got their numbers the other way round.
-  const events = part.events.toSorted((one, other) => one.at.getTime() - other.at.getTime());
+  const events = part.events
+    .filter(({ transaction }) => BigInt(transaction) < limit)
+    .toSorted((one, other) => one.at.getTime() - other.at.getTime());
   const webhooks = new Map<string, Webhook[]>();
   for (const event of events)
-    for (const [receiver, webhook] of await tell(event)) {
-      const queue = webhooks.get(receiver);
-      if (queue === undefined) webhooks.set(receiver, [webhook]);
-      else queue.push(webhook);
-    }
-  return { next: formatCursor(part.cursor), count: events.length, webhooks };
+    for (const tell of tells)
+      for (const [receiver, webhook] of await tell(event)) {
+        const queue = webhooks.get(receiver);
+        if (queue === undefined) webhooks.set(receiver, [webhook]);
+        else queue.push(webhook);
+      }
+  const next = end !== null && part.cursor.from > limit ? end : formatCursor(part.cursor);
+  return { next, count: events.length, webhooks };
 }
 
 /** Resolves when no webhook was delivered for a while, or a part takes too long. @param delivered grows meanwhile */

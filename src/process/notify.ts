@@ -62,11 +62,13 @@ export async function openNotifier(
       wallet: config.notifyUrl === null ? null : { name: WALLET, url: config.notifyUrl, isInternal: true },
       secretsOf: (name) => keyRing.webhookKeys(name).map(formatKey),
       deliver: (receiver, webhook) => deliver(receiver, keyRing.webhookKeys(receiver.name), webhook),
-      async tell(event) {
-        const ended = await tellApplications(pool, event, config.currency);
+      async tellWallet(event) {
         const webhook = config.notifyUrl === null ? null : await tellWallet(pool, event, config);
-        const toWallet = webhook === null ? [] : [[WALLET, webhook] as const];
-        return [...toWallet, ...ended.map((one) => [receiverName(one.clientId), one.webhook] as const)];
+        return webhook === null ? [] : [[WALLET, webhook]];
+      },
+      async tellApplications(event) {
+        const told = await tellApplications(pool, event, config.currency);
+        return told.map(({ clientId, webhook }) => [receiverName(clientId), webhook]);
       },
     });
   } finally {

@@ -7,7 +7,8 @@ import { obtainCode, requestOf, signIn } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { newSecret } from '../support/ledger.ts';
 import { commandsOn } from '../support/process/commands.ts';
-import { onDatabase, start } from '../support/process/process.ts';
+import { startNotifier } from '../support/process/notifier.ts';
+import { onDatabase } from '../support/process/process.ts';
 import { freePort, useServer } from '../support/server.ts';
 import { environment, exampleFile, useExampleFolder } from './examples.ts';
 
@@ -42,15 +43,6 @@ async function receive(killAfter = Number.POSITIVE_INFINITY) {
   return child;
 }
 
-async function notify(): Promise<void> {
-  const child = start(['notify'], { ...variables, LOG_LEVEL: 'info' });
-  onTestFinished(async () => {
-    child.kill('SIGKILL');
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'close');
-  });
-  for await (const line of createInterface({ input: child.stdout })) if (line.includes('"notifying"')) return;
-}
-
 const subjectsTo = (login: string) =>
   delivered.filter((one) => one.login === login).map(({ subject }) => subject);
 
@@ -58,7 +50,7 @@ it('examples/notifyUsers.mjs delivers each message once, and none without a sign
   const user = await server.createUser();
   const client = await server.createClient({ name: 'Corner Shop' });
   const { stderr } = await receive();
-  await notify();
+  await startNotifier(variables);
   const agent = new Agent(server.baseUrl);
   await obtainCode(agent, requestOf(client, { scope: 'payment-shop.limit(7,1500)' }), user);
   await agent.submit(await agent.get('/oauth/account/password'), 'new_password', {
@@ -81,7 +73,7 @@ it('examples/notifyUsers.mjs delivers each message once, and none without a sign
 it('examples/notifyUsers.mjs loses no message in a crash, and repeats at most one', async () => {
   const users = await Promise.all([1, 2, 3, 4].map(() => server.createUser()));
   const crashing = await receive(2);
-  await notify();
+  await startNotifier(variables);
   for (const { login, password } of users) await signIn(new Agent(server.baseUrl), login, password);
   await once(crashing, 'close');
   await receive();

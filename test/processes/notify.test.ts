@@ -11,7 +11,8 @@ import { Agent } from '../support/http/agent.ts';
 import { newSecret } from '../support/ledger.ts';
 import { commandsOn } from '../support/process/commands.ts';
 import { CHECKOUT, useFolder } from '../support/process/folder.ts';
-import { onDatabase, start } from '../support/process/process.ts';
+import { startNotifier } from '../support/process/notifier.ts';
+import { onDatabase } from '../support/process/process.ts';
 import { listen } from '../support/process/program.ts';
 import { makeCertificate, makeEndedCertificate } from '../support/programs/certificates.ts';
 import { hasNetworks, inOwnNetwork } from '../support/programs/ownNetwork.ts';
@@ -26,32 +27,12 @@ afterAll(() => receivers.close());
 const variables = {
   ...onDatabase(server.database.url),
   BASE_URL: server.baseUrl,
-  LOG_LEVEL: 'info',
   NODE_EXTRA_CA_CERTS: receivers.certificate,
 };
 const { assent, json } = commandsOn(variables);
 
-/** Starts `assent notify`, and waits until it notifies. */
-async function notify(more: Record<string, string> = {}, line = 'notifying') {
-  const child = start(['notify'], { ...variables, ...more });
-  let log = '';
-  child.stdout.on('data', (chunk) => {
-    log += chunk;
-  });
-  child.stderr.on('data', (chunk) => {
-    log += chunk;
-  });
-  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
-    if (child.exitCode === null && child.signalCode === null) {
-      child.kill(signal);
-      await once(child, 'close');
-    }
-    return child.exitCode;
-  };
-  onTestFinished(async () => void (await stop()));
-  await expect.poll(() => log, { timeout: 60_000 }).toContain(line);
-  return { stop, log: () => log };
-}
+const notify = (more: Record<string, string> = {}, line?: string) =>
+  startNotifier({ ...variables, ...more }, line);
 
 /** An application that is told of events at a path of its own. */
 async function applicationAt(path: string) {

@@ -1,10 +1,10 @@
-import { once } from 'node:events';
-import { afterAll, expect, it, onTestFinished } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { obtainToken } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { commandsOn } from '../support/process/commands.ts';
 import { useFolder } from '../support/process/folder.ts';
-import { onDatabase, start } from '../support/process/process.ts';
+import { startNotifier } from '../support/process/notifier.ts';
+import { onDatabase } from '../support/process/process.ts';
 import { openReceivers } from '../support/receivers.ts';
 import { useServer } from '../support/server.ts';
 
@@ -16,28 +16,12 @@ afterAll(() => receivers.close());
 const variables = {
   ...onDatabase(server.database.url),
   BASE_URL: server.baseUrl,
-  LOG_LEVEL: 'info',
   NODE_EXTRA_CA_CERTS: receivers.certificate,
 };
 const { assent, json } = commandsOn(variables);
 const { pool } = server.database;
 
-async function startNotify() {
-  const child = start(['notify'], variables);
-  let log = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk) => {
-      log += chunk;
-    });
-  const stop = async () => {
-    if (child.exitCode !== null) return;
-    child.kill();
-    await once(child, 'close');
-  };
-  onTestFinished(stop);
-  await expect.poll(() => log, { timeout: 60_000 }).toContain('"notifying"');
-  return { stop, log: () => log };
-}
+const startNotify = () => startNotifier(variables);
 
 /** An application with one authorization after the other. */
 async function endingApplication(path: string) {

@@ -134,6 +134,24 @@ export async function ownCursor(pool: pg.Pool, text: string): Promise<string> {
 }
 
 /**
+ * How many events are a part. Those of one transaction stay together, and those of one grant if the transaction with the lower id
+ * wrote later, since it waited for the other's lock.
+ */
+function partLength(rows: readonly (AuditEvent & { transaction: string })[], most: number): number {
+  const newest = new Map<string, Date>();
+  let length = 0;
+  for (const [index, { transaction, grantId, at }] of rows.entries()) {
+    const isTied = transaction === rows[length - 1]?.transaction;
+    const isEarlier = at < (newest.get(grantId ?? '') ?? at);
+    if (index >= most && !isTied && !isEarlier) continue;
+    for (const { grantId, at } of rows.slice(length, index + 1))
+      if (grantId !== null && at > (newest.get(grantId) ?? 0)) newest.set(grantId, at);
+    length = index + 1;
+  }
+  return length;
+}
+
+/**
  * The events since a cursor (null for now) and the next cursor; about `most` at most, as those of one transaction stay together.
  * @returns null if the cursor is of another database, or of this one before it was restored, whose ids are still behind
  */
@@ -147,11 +165,13 @@ export function findTrailPart(pool: pg.Pool, cursor: TrailCursor | null, most: n
     if (isForeign(cursor, now)) return null;
     // The number of rows depends on the cursor.
     await send(connection, 'set local plan_cache_mode = force_custom_plan');
-    const rows = await find(connection, { ...cursor, ...now, after: cursor.at, most });
-    const last = rows.length < most ? undefined : rows.at(-1);
-    const from = last === undefined ? oldest : BigInt(last.transaction) + 1n;
+    const atMost = 2 * most;
+    const rows = await find(connection, { ...cursor, ...now, after: cursor.at, most: atMost });
+    const events = rows.slice(0, partLength(rows, most));
+    const isLast = events.length === rows.length && rows.length < atMost;
+    const from = isLast ? oldest : BigInt(events.at(-1)?.transaction ?? oldest) + 1n;
     // Transactions from before the last cursor have ended, or are no older than it.
     const since = from > cursor.by ? cursor.at : cursor.since;
-    return { events: rows, cursor: { from, since, at, by, installation } };
+    return { events, cursor: { from, since, at, by, installation } };
   });
 }
