@@ -116,14 +116,7 @@ async function tellPart(notifier: Notifier, busy: Set<string>, signal: AbortSign
     const result = results[at] ?? { endpoint, cursor: shared, delivered };
     return result.cursor === shared ? [result] : [];
   });
-  const [before, after] = [cursorAge(shared), cursorAge(part.next)];
-  const moves = part.count > 0 || before.idle > IDLE_SECONDS || before.lag - after.lag > IDLE_SECONDS;
-  const end = moves ? part.next : shared;
-  if (moves) {
-    if (before.since === after.since && after.lag > HELD_SECONDS && part.count < PART)
-      log.warn({ seconds: Math.round(after.lag) }, 'an open transaction holds back webhooks');
-    await saveNotifyCursors(pool, [{ endpoint: TRAIL, cursor: end }, ...fallBehind]);
-  }
+  const end = await moveShared(notifier, shared, part, fallBehind);
 
   const finish = (endpoint: string, done: Promise<NewCursor>) => {
     busy.add(endpoint);
@@ -148,6 +141,21 @@ async function tellPart(notifier: Notifier, busy: Set<string>, signal: AbortSign
     );
   }
   return part.count >= PART;
+}
+
+/** Moves the shared cursor, together with those of receivers that fall behind. @returns where it is */
+async function moveShared(
+  { pool, log }: Notifier,
+  shared: string,
+  { next, count }: Part,
+  fallBehind: readonly NewCursor[],
+): Promise<string> {
+  const [before, after] = [cursorAge(shared), cursorAge(next)];
+  if (count === 0 && before.idle <= IDLE_SECONDS && before.lag - after.lag <= IDLE_SECONDS) return shared;
+  if (before.since === after.since && after.lag > HELD_SECONDS && count < PART)
+    log.warn({ seconds: Math.round(after.lag) }, 'an open transaction holds back webhooks');
+  await saveNotifyCursors(pool, [{ endpoint: TRAIL, cursor: next }, ...fallBehind]);
+  return next;
 }
 
 /** The receivers with a cursor of their own. Those that have come to the shared one share it again; those without an address go. */
