@@ -20,6 +20,7 @@ import { answerClientError } from '../listener/malformedRequests.ts';
 import { prepareListener } from '../listener/prepareListener.ts';
 import type { Row } from '../operations/snakeCase.ts';
 import type { FileOperator } from '../rules/account/operatorsFile.ts';
+import { checkOperatorName } from '../rules/account/registration.ts';
 import { OperatorError, OverloadedError, STATUS_BY_REASON } from '../rules/common/error.ts';
 import { rateLimitNetworkOf } from '../rules/common/network.ts';
 import { findDoubledName } from '../rules/common/operatorFile.ts';
@@ -29,7 +30,7 @@ import { FairQueue } from '../secrets/fairQueue.ts';
 import { isOperatorToken } from '../secrets/tokens.ts';
 import { emit, METRIC_EVENTS } from '../signals/events.ts';
 import { STATEMENT_LIMITED_CONNECTIONS } from '../store/database/query.ts';
-import { findOperatorByToken } from '../store/operate/operators.ts';
+import { findOperatorByToken, findOperators } from '../store/operate/operators.ts';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { type AdminDependencies, runEndpoint } from './handle.ts';
 
@@ -50,8 +51,12 @@ export interface AdminApi {
   readonly db: AdminDependencies['db'];
   /** The operator of a token. @throws {OperatorError} also if too many of a network were wrong */
   identify(token: string, request: FastifyRequest, reply: FastifyReply): Promise<FoundOperator>;
+  /** Counts an identification that is refused. @throws {OperatorError} this refusal, or that there were too many of a network */
+  limited<Found>(identified: Promise<Found>, request: FastifyRequest, reply: FastifyReply): Promise<Found>;
   /** @param tokenHash of a token that was identified: it may have ended since, which `status` says */
   findOperator(tokenHash: Digest): Promise<FoundOperator | null>;
+  /** @throws {OperatorError} for a name that a command or an operator with a token has, or resembles: the trail would mix them */
+  requireOwnName(name: string): Promise<void>;
   /** Runs an operation like its route. @returns the answer's document @throws {OperatorError}, and what operations throw */
   run(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply): Promise<Row>;
   /** Counts and logs an error. */
@@ -103,17 +108,19 @@ export function buildAdminApp(
   });
   app.decorateRequest('operator', null).decorateRequest('brokenRule', null);
   const noteFailure = limitFailures(MAX_OPERATOR_FAILURES_PER_MINUTE, 60_000);
-  const identify: AdminApi['identify'] = async (token, request, reply) => {
-    const operator = await authenticate(token, dependencies);
-    if (!(operator instanceof OperatorError)) return operator;
-    const waitSeconds = noteFailure(rateLimitNetworkOf(ipAddressOf(request)));
-    if (waitSeconds === 0) throw operator;
-    reply.header('retry-after', waitSeconds);
-    throw new OperatorError(
-      'too_many_failures',
-      'Too many requests from this network had no operator’s token.',
-    );
-  };
+  const limited: AdminApi['limited'] = (identified, request, reply) =>
+    identified.catch((error: unknown) => {
+      if (!(error instanceof OperatorError)) throw error;
+      const waitSeconds = noteFailure(rateLimitNetworkOf(ipAddressOf(request)));
+      if (waitSeconds === 0) throw error;
+      reply.header('retry-after', waitSeconds);
+      throw new OperatorError(
+        'too_many_failures',
+        'Too many requests from this network had no operator’s token.',
+      );
+    });
+  const identify: AdminApi['identify'] = (token, request, reply) =>
+    limited(authenticate(token, dependencies), request, reply);
   // By the `Authorization` header alone (RFC 6750 section 2.1).
   app.addHook('onRequest', async (request, reply) => {
     if (request.routeOptions.config.hasSession) return;
@@ -145,8 +152,15 @@ export function buildAdminApp(
     });
   };
   for (const path of new Set(ENDPOINTS.map((endpoint) => endpoint.path))) addRoutes(app, path, run);
-  const find: AdminApi['findOperator'] = (tokenHash) => findOperator(tokenHash, dependencies);
-  addPages?.(app, { db: dependencies.db, identify, findOperator: find, run, noteProblem });
+  addPages?.(app, {
+    db: dependencies.db,
+    identify,
+    limited,
+    findOperator: (tokenHash) => findOperator(tokenHash, dependencies),
+    requireOwnName: (name) => requireOwnName(name, dependencies),
+    run,
+    noteProblem,
+  });
   return app;
 }
 
@@ -158,16 +172,13 @@ function refuseDoubled(text: string): OperatorError | null {
   return isDoubled ? new OperatorError('unreadable_request', 'The body has a field twice.') : null;
 }
 
-/** @param token empty for none @returns why there is no operator (RFC 6750 section 3.1) */
-async function authenticate(
-  token: string,
-  dependencies: AdminDependencies,
-): Promise<FoundOperator | OperatorError> {
+/** @param token empty for none @throws {OperatorError} why there is no operator (RFC 6750 section 3.1) */
+async function authenticate(token: string, dependencies: AdminDependencies): Promise<FoundOperator> {
   if (token === '')
-    return new OperatorError('no_operator', 'Send an operator’s token as Authorization: Bearer.');
+    throw new OperatorError('no_operator', 'Send an operator’s token as Authorization: Bearer.');
   const operator = isOperatorToken(token) ? await findOperator(sha256(token), dependencies) : null;
   if (operator?.status === 'active') return operator;
-  return new OperatorError('invalid_token', `The operator token is ${operator?.status ?? 'unknown'}.`);
+  throw new OperatorError('invalid_token', `The operator token is ${operator?.status ?? 'unknown'}.`);
 }
 
 type FoundOperator = FileOperator & { readonly status: string };
@@ -185,6 +196,14 @@ async function findOperator(
     return { ...inFile, status: 'refused: the database has its name or token, too' };
   const isOver = inFile.expiresAt !== null && inFile.expiresAt <= new Date();
   return { ...inFile, status: isOver ? 'expired' : 'active' };
+}
+
+async function requireOwnName(name: string, { db, fileOperators, commandNames }: AdminDependencies) {
+  const inTable = (await findOperators(db)).filter(({ status }) => status === 'active');
+  const others = [...fileOperators().values(), ...inTable].map((one) => one.name);
+  if (others.includes(name))
+    throw new OperatorError('refused_value', `An operator with a token is called ${name}.`);
+  checkOperatorName(name, others, commandNames);
 }
 
 /** Runs at most so many works at once, and one of each operator. A work gets a function to await where others may have their turns. */

@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os';
 import { z } from 'zod';
 import { BUILT_IN_LANGUAGES, type Languages } from '../languages/languages.ts';
+import type { AdminRoles } from '../rules/account/adminRoles.ts';
 import { parseCeiling } from '../rules/common/money.ts';
 import { isLoopback } from '../rules/common/network.ts';
 import { BUILT_IN_OFFER, FURTHER_LIMITS } from '../rules/request/scopeRules.ts';
@@ -31,8 +32,13 @@ const OF_LIMITS = {
   SPENDING: true,
   DATABASE_URL: true,
 } as const;
-/** Settings of an OpenID provider, useless without its `SIGN_IN_ISSUER`. */
-const OF_PROVIDER = NAMES.filter((name) => /^SIGN_IN_(?!ISSUER)/.test(name));
+/** The variables that are useless without another one. */
+const NEEDED_BY: Readonly<Record<string, readonly string[]>> = {
+  SIGN_IN_ISSUER: NAMES.filter((name) => /^SIGN_IN_(?!ISSUER)/.test(name)),
+  ADMIN_SIGN_IN_ISSUER: NAMES.filter((name) => /^ADMIN_SIGN_IN_(?!ISSUER)/.test(name)),
+  ADMIN_ROLES: ['ADMIN_SIGN_IN_ISSUER'],
+  ADMIN_PORT: ['OPERATORS_FILE', 'ADMIN_ROLES'],
+};
 
 /** Trial mode's defaults: the brand of a fictitious wallet, and its directory of payees. */
 const TRIAL_BRAND = 'demo/wallet/brand.json';
@@ -76,6 +82,11 @@ export interface Config
   readonly adminHost: string;
   /** Absolute. */
   readonly operatorsFile: string | undefined;
+  /** Sign-in of operators, at a provider of their own or at that of users; null for tokens only. */
+  readonly operatorSignIn: {
+    readonly roles: AdminRoles;
+    readonly provider: NonNullable<Config['provider']> | null;
+  } | null;
   readonly maxConnections: number;
   readonly maxInstances: number;
   readonly demo: boolean;
@@ -205,23 +216,31 @@ export function readConfig(environment: Environment = process.env): Config {
     adminPort: values.ADMIN_PORT ?? null,
     adminHost: values.ADMIN_HOST,
     operatorsFile: values.OPERATORS_FILE && resolveFromCheckout(values.OPERATORS_FILE),
+    operatorSignIn: values.ADMIN_ROLES
+      ? { roles: values.ADMIN_ROLES, provider: providerOf(values, 'ADMIN_SIGN_IN') }
+      : null,
     maxConnections: values.MAX_CONNECTIONS,
     maxInstances: values.MAX_INSTANCES,
     demo: values.DATABASE_URL === undefined && values.DEMO === 'on',
     startedByNpm: environment.npm_lifecycle_event === 'start',
-    provider: values.SIGN_IN_ISSUER
-      ? {
-          issuer: values.SIGN_IN_ISSUER,
-          clientId: values.SIGN_IN_CLIENT_ID ?? '',
-          clientSecret: values.SIGN_IN_CLIENT_SECRET ?? '',
-          paymentAcr: values.SIGN_IN_PAYMENT_ACR ?? null,
-          createsUsers: values.SIGN_IN_NEW_USERS === 'create',
-        }
-      : null,
+    provider: providerOf(values, 'SIGN_IN'),
     requiresPaymentPassword: values.PAYMENT_PASSWORD === 'required',
     timeZone: values.TIME_ZONE,
     notifyUrl: values.NOTIFY_URL ?? null,
     ...limitsOf(values),
+  };
+}
+
+/** @param name how its variables begin */
+function providerOf(values: Values, name: 'SIGN_IN' | 'ADMIN_SIGN_IN'): Config['provider'] {
+  const issuer = values[`${name}_ISSUER`];
+  if (issuer === undefined) return null;
+  return {
+    issuer,
+    clientId: values[`${name}_CLIENT_ID`] ?? '',
+    clientSecret: values[`${name}_CLIENT_SECRET`] ?? '',
+    paymentAcr: values.SIGN_IN_PAYMENT_ACR ?? null,
+    createsUsers: values.SIGN_IN_NEW_USERS === 'create',
   };
 }
 
@@ -267,11 +286,13 @@ function combinedProblems(environment: Environment): string[] {
   for (const [at, port] of ports.entries())
     if (port && ports.indexOf(port) < at)
       problems.push(`${PORTS[at]} must differ from ${PORTS[ports.indexOf(port)]}.`);
-  if (environment.SIGN_IN_ISSUER) {
-    problems.push(...missing('SIGN_IN_ISSUER', 'SIGN_IN_CLIENT_ID', 'SIGN_IN_CLIENT_SECRET'));
-  } else problems.push(...OF_PROVIDER.filter(isSet).map((name) => `${name} needs SIGN_IN_ISSUER.`));
-  if (environment.OPERATORS_FILE && !environment.ADMIN_PORT)
-    problems.push('OPERATORS_FILE needs ADMIN_PORT.');
+  for (const [owner, names] of Object.entries(NEEDED_BY)) {
+    if (!isSet(owner)) problems.push(...names.filter(isSet).map((name) => `${name} needs ${owner}.`));
+    else if (owner.endsWith('_ISSUER'))
+      problems.push(...missing(owner, ...names.filter((name) => /_CLIENT_/.test(name))));
+  }
+  if (environment.ADMIN_ROLES && !environment.SIGN_IN_ISSUER && !environment.ADMIN_SIGN_IN_ISSUER)
+    problems.push('ADMIN_ROLES needs ADMIN_SIGN_IN_ISSUER or SIGN_IN_ISSUER.');
   problems.push(...trialProblems(environment));
   if (!environment.DATABASE_URL) return problems;
   problems.push(...missing('DATABASE_URL', 'BASE_URL', 'SECRETS'));

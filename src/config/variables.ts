@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { type AdminRoles, parseAdminRoles } from '../rules/account/adminRoles.ts';
+import { ACCESS_LEVELS } from '../rules/account/role.ts';
 import { DEFAULT_CODE_SECONDS, MAX_CODE_SECONDS } from '../rules/common/lifetimes.ts';
 import { CONNECTIONS, INSTANCES, MAX_LANGUAGES } from '../rules/common/limits.ts';
 import { parseCeiling } from '../rules/common/money.ts';
@@ -50,6 +52,11 @@ function isIssuer(url: string): boolean {
   const isSafe = protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
   return isSafe && username + password + search + hash === '';
 }
+
+const issuer = text.refine(
+  isIssuer,
+  'must be the https:// address of an OpenID provider, without a query or /.well-known/, and of one tenant: its id instead of {tenantid}, common, organizations or consumers',
+);
 
 /** True for a name known to `Intl`. Newer Node versions also accept offsets such as +03:00, which have no name. */
 function isTimeZone(name: string): boolean {
@@ -137,6 +144,24 @@ export const VARIABLES = {
     .describe(
       'JSON file with operators of the HTTP API, read again when it changes: [OPERATORS_FILE](#operators_file)',
     ),
+  ADMIN_ROLES: text
+    .transform(parseAdminRoles)
+    .pipe(
+      z.custom<AdminRoles>(
+        Boolean,
+        `must be a claim and its values with roles, such as groups support=supports admins=destroys; roles are ${ACCESS_LEVELS.join(', ')}`,
+      ),
+    )
+    .optional()
+    .describe(
+      'operators sign in to the [support pages](support.md#sign-in) at an OpenID provider: a claim of its ID token, and the roles that its values give',
+    ),
+  ADMIN_SIGN_IN_ISSUER: issuer.optional().meta({
+    description: 'issuer of that provider; it requires the next two variables',
+    unset: 'that of `SIGN_IN_ISSUER`',
+  }),
+  ADMIN_SIGN_IN_CLIENT_ID: text.optional().describe('`client_id` of the support pages there'),
+  ADMIN_SIGN_IN_CLIENT_SECRET: text.optional().describe('their client secret there'),
   DRAIN_SECONDS: wholeNumber(0, 60)
     .default(0)
     .describe(
@@ -153,17 +178,11 @@ export const VARIABLES = {
   PAYMENT_PASSWORD: oneOf('optional', 'required').describe(
     '`required`: users without a payment password can’t allow a right that spends; `optional`: Allow alone suffices for them',
   ),
-  SIGN_IN_ISSUER: text
-    .refine(
-      isIssuer,
-      'must be the https:// address of an OpenID provider, without a query or /.well-known/, and of one tenant: its id instead of {tenantid}, common, organizations or consumers',
-    )
-    .optional()
-    .meta({
-      description:
-        'issuer of the OpenID provider where users sign in; it requires the next two variables, see [Moving in](moving-in.md)',
-      unset: 'users sign in on the pages of Assent',
-    }),
+  SIGN_IN_ISSUER: issuer.optional().meta({
+    description:
+      'issuer of the OpenID provider where users sign in; it requires the next two variables, see [Moving in](moving-in.md)',
+    unset: 'users sign in on the pages of Assent',
+  }),
   SIGN_IN_CLIENT_ID: text.optional().describe('`client_id` of Assent at the provider'),
   SIGN_IN_CLIENT_SECRET: text.optional().describe('client secret of Assent at the provider'),
   SIGN_IN_PAYMENT_ACR: text

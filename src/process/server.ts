@@ -114,8 +114,11 @@ async function openAdmin(
   pool.options.max = CONNECTIONS;
   const names = { serviceNames: () => readReservedNames(), commandNames: [readOperatorName()] };
   const surroundings = { db: pool, ...names, offer: async () => config, fileOperators };
+  const { provider = null, roles } = config.operatorSignIn ?? {};
+  const own = provider ? openProvider(provider, log) : context.provider;
+  const operatorSignIn = own && roles ? { provider: own, roles } : null;
   const app = buildAdminApp(surroundings, config.maxConnections, log, (to, api) =>
-    addSupportPages(to, api, context),
+    addSupportPages(to, api, { ...context, operatorSignIn }),
   );
   closeOnEnd(app);
   await listen(app, { ...config, host: config.adminHost }, port, 'operators');

@@ -29,8 +29,14 @@ select distinct g.grant_id as id, g.user_id as "userId"
   from unnest($1::uuid[], $2::timestamptz[], $3::boolean[]) with ordinality as input (grant_id, at, is_approval, n) join grants g using (grant_id)
  where g.confirmed_at < input.at - case when is_approval then interval '10 seconds' else interval '0' end and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at);
 
--- 'select distinct grant_id as "grantId" from ( select g.*, e.e…'(timestamp with time zone, timestamp with time zone) → grantId uuid
-select distinct grant_id as "grantId" from (
+-- 'select format('indexes were made with version %s of the data…'() → text text, remedy text
+select format('indexes were made with version %s of the database''s collation, which is %s now', datcollversion, now) as text,
+         format('run REINDEX DATABASE %1$I as the owner, and only then ALTER DATABASE %1$I REFRESH COLLATION VERSION', datname) as remedy
+    from pg_database, pg_database_collation_actual_version(oid) as now
+   where datname = current_database() and datcollversion <> now;
+
+-- 'select grant_id as "grantId" from ( select g.*, e.ends_at, c…'(timestamp with time zone, timestamp with time zone) → grantId uuid
+select grant_id as "grantId" from (
   select g.*, e.ends_at, case when e.ends_at <= $1::timestamptz then e.kind else 'ends_soon' end as due
     from grants g
     cross join lateral (select (g.token_issued_at at time zone 'UTC' + case when g.token_issued_at < '2018-02-07T00:00:00Z'
@@ -38,17 +44,13 @@ select distinct grant_id as "grantId" from (
     cross join lateral (select 'expired' as kind, token.ends_at
       union all select 'right_expired', (day + 1)::timestamp at time zone 'UTC' from (select distinct day[1]::date from regexp_matches(regexp_replace(g.scope, '"([^"\\]|\\.)*"', '', 'g'), '\.until\(([0-9-]+)\)', 'g') as found(day)
     where position('.until(' in g.scope) > 0) of_rights(day)) e
-   where g.token_issued_at is not null and g.revoked_at is null and (e.kind = 'expired' or e.ends_at < token.ends_at)
+   where g.token_issued_at is not null and g.revoked_at is null and (position('.until(' in g.scope) > 0 or g.token_issued_at < '2018-02-07T00:00:00Z'
+    or g.token_issued_at between $2::timestamptz - interval '36 months 5 days'
+                             and $1::timestamptz - interval '36 months' + interval '35 days') and (e.kind = 'expired' or e.ends_at < token.ends_at)
      and (e.ends_at > $2::timestamptz and e.ends_at <= $1::timestamptz
        or e.ends_at - interval '30 days' > $2::timestamptz
       and e.ends_at - interval '30 days' <= $1::timestamptz
       and (e.kind = 'expired' or e.ends_at - interval '60 days' > g.confirmed_at))) g;
-
--- 'select format('indexes were made with version %s of the data…'() → text text, remedy text
-select format('indexes were made with version %s of the database''s collation, which is %s now', datcollversion, now) as text,
-         format('run REINDEX DATABASE %1$I as the owner, and only then ALTER DATABASE %1$I REFRESH COLLATION VERSION', datname) as remedy
-    from pg_database, pg_database_collation_actual_version(oid) as now
-   where datname = current_database() and datcollversion <> now;
 
 -- 'select name, to_char(month, 'YYYY-MM') as month from ( selec…'(integer) → name name, month text
 select name, to_char(month, 'YYYY-MM') as month from (
@@ -319,7 +321,9 @@ insert into audit_events (kind, grant_id, user_id, client_id, instance_name, sco
     cross join lateral (select 'expired' as kind, token.ends_at
       union all select 'right_expired', (day + 1)::timestamp at time zone 'UTC' from (select distinct day[1]::date from regexp_matches(regexp_replace(g.scope, '"([^"\\]|\\.)*"', '', 'g'), '\.until\(([0-9-]+)\)', 'g') as found(day)
     where position('.until(' in g.scope) > 0) of_rights(day)) e
-   where g.token_issued_at is not null and g.revoked_at is null and (e.kind = 'expired' or e.ends_at < token.ends_at)
+   where g.token_issued_at is not null and g.revoked_at is null and (position('.until(' in g.scope) > 0 or g.token_issued_at < '2018-02-07T00:00:00Z'
+    or g.token_issued_at between $2::timestamptz - interval '36 months 5 days'
+                             and $1::timestamptz - interval '36 months' + interval '35 days') and (e.kind = 'expired' or e.ends_at < token.ends_at)
      and (e.ends_at > $2::timestamptz and e.ends_at <= $1::timestamptz
        or e.ends_at - interval '30 days' > $2::timestamptz
       and e.ends_at - interval '30 days' <= $1::timestamptz
@@ -1028,13 +1032,14 @@ update operators set retired_at = clock_timestamp() where name = $1 and retired_
 -- operator-session-delete(bytea) → nothing
 delete from operator_sessions where session_hash = $1;
 
--- operator-session-find(bytea) → tokenHex text, now timestamp with time zone
-select encode(token_hash, 'hex') as "tokenHex", clock_timestamp() as now
+-- operator-session-find(bytea) → tokenHash text, operator text, source text, given text[], expiresAt timestamp with time zone, now timestamp with time zone
+select token_hash::text as "tokenHash", operator, source, given, expires_at as "expiresAt", clock_timestamp() as now
     from operator_sessions where session_hash = $1 and expires_at > clock_timestamp();
 
--- operator-session-insert(bytea, bytea, timestamp with time zone) → nothing
-insert into operator_sessions (session_hash, token_hash, expires_at)
-  values ($1, $2, least($3, clock_timestamp() + interval '8 hours'));
+-- operator-session-insert(bytea, bytea, text, text, text[], timestamp with time zone) → nothing
+insert into operator_sessions (session_hash, token_hash, operator, source, given, expires_at)
+  values ($1, $2, $3, $4, $5::text[],
+          least($6, clock_timestamp() + interval '8 hours'));
 
 -- operator-token-facts(timestamp with time zone[]) → tokenLeft double precision
 select extract(epoch from min(expires_at) - clock_timestamp())::float8 as "tokenLeft"

@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { afterAll } from 'vitest';
 import { buildAdminApp } from '../../src/admin/server.ts';
 import { addSupportPages } from '../../src/admin/support/pages.ts';
+import type { OperatorSignIn } from '../../src/admin/support/providerSignIn.ts';
 import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
 import { BUILT_IN_LANGUAGES } from '../../src/languages/languages.ts';
 import { perform } from '../../src/operations/operation.ts';
@@ -36,6 +37,7 @@ export async function openAdmin(
   logLines: string[] = [],
   atTheEnd: (close: () => Promise<void>) => void = afterAll,
   fileOperators: FileOperators = new Map(),
+  operatorSignIn: OperatorSignIn | null = null,
 ): Promise<string> {
   const names = { serviceNames: () => ['Assent'], commandNames: ['root'] };
   const surroundings = {
@@ -45,7 +47,9 @@ export async function openAdmin(
     fileOperators: () => fileOperators,
   };
   const log = pino({ level: 'trace' }, collect(logLines));
-  const app = buildAdminApp(surroundings, 1_000, log, (to, api) => addSupportPages(to, api, SETTINGS));
+  const app = buildAdminApp(surroundings, 1_000, log, (to, api) =>
+    addSupportPages(to, api, { ...SETTINGS, operatorSignIn }),
+  );
   atTheEnd(() => app.close());
   return app.listen({ port: 0, host: '127.0.0.1' });
 }

@@ -525,6 +525,8 @@ export interface Sentences {
   readonly support: {
     readonly title: string;
     readonly token: string;
+    readonly signInAt: With<'host'>;
+    readonly orToken: string;
     readonly open: string;
     readonly kept: With<never, 'hours'>;
     readonly exposed: string;

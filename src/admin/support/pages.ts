@@ -1,9 +1,17 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { bindForm, verifyForm } from '../../flows/common/signedForm.ts';
 import { OperatorError } from '../../rules/common/error.ts';
+import { isLoopback } from '../../rules/common/network.ts';
+import { sha256 } from '../../secrets/digest.ts';
 import { ENDPOINTS, type Endpoint } from '../endpoints.ts';
 import type { AdminApi } from '../server.ts';
 import { askFor, endpointNamed, type Given, givenBy, orNull } from './asking.ts';
+import {
+  beginProviderSignIn,
+  OPERATOR_CALLBACK,
+  finishProviderSignIn,
+  type OperatorSignIn,
+} from './providerSignIn.ts';
 import { addressOf, addressOfPage, idOf, listsOf, pageOf, verbsOf } from './related.ts';
 import { search } from './search.ts';
 import {
@@ -13,6 +21,8 @@ import {
   isOwnForm,
   openOperatorSession,
   type SignedIn,
+  setSignInCookie,
+  signInCookieOf,
 } from './session.ts';
 import { loadViews, type SupportContext } from './views.ts';
 
@@ -31,10 +41,12 @@ interface Asked {
 }
 
 const formOf = ({ body }: FastifyRequest) => (body instanceof URLSearchParams ? body : new URLSearchParams());
+const ownPath = (back: string | null = '') => (/^\/support([/?][!-~]*)?$/.test(`${back}`) ? `${back}` : HOME);
 const operatorOf = (request: FastifyRequest) => request.operator as SignedIn;
 
 /** Adds `/support` to the operators' listener. */
 export function addSupportPages(app: FastifyInstance, api: AdminApi, context: SupportContext): void {
+  const { keyRing, operatorSignIn } = context;
   const { show, style, textsOf } = loadViews(context);
   const config = { hasSession: true };
 
@@ -55,17 +67,19 @@ export function addSupportPages(app: FastifyInstance, api: AdminApi, context: Su
   /** A link from another site comes without the cookie, which is `SameSite=Strict`: a step on our own page brings it. */
   function askToSignIn(reply: FastifyReply, status = 200, problem: OperatorError | null = null) {
     const { headers, method, url } = reply.request;
-    const isPage = method === 'GET';
+    const isPage = method === 'GET' && problem === null;
     if (isPage && /-site$/.test(`${headers['sec-fetch-site']}`)) reply.header('refresh', `0; url=${url}`);
-    const back = isPage ? url : formOf(reply.request).get('back');
-    return show(reply, status, 'sign-in', { back, problem });
+    const back = (isPage ? url : formOf(reply.request).get('back')) ?? '';
+    const issuer = operatorSignIn?.provider.issuer;
+    const host = issuer === undefined ? null : new URL(issuer).host;
+    return show(reply, status, 'sign-in', { back, problem, host });
   }
   async function admit(request: FastifyRequest, reply: FastifyReply) {
     const isPost = request.method === 'POST';
     const { url = '' } = request.routeOptions;
     if (isPost && !isOwnForm(request)) return refuse(reply, textsOf(reply).elsewhere);
-    if (url === SIGN_IN) return undefined;
-    const session = await findSignedIn(api, request);
+    if (url.startsWith(SIGN_IN)) return undefined;
+    const session = await findSignedIn(api, operatorSignIn, request);
     if (session === null) return askToSignIn(reply);
     request.operator = session;
     const token = formOf(request).get('form_token') ?? '';
@@ -79,10 +93,32 @@ export function addSupportPages(app: FastifyInstance, api: AdminApi, context: Su
     const token = form.get('token')?.trim() ?? '';
     const { answer: operator, status, problem } = await attempt(reply, api.identify(token, request, reply));
     if (operator === null) return askToSignIn(reply, status, problem);
-    await openOperatorSession(api.db, token, operator.expiresAt, reply);
-    const back = form.get('back') ?? '';
-    return reply.redirect(/^\/support([/?][!-~]*)?$/.test(back) ? back : HOME, 303);
+    const isPlain = request.headers.origin?.startsWith('http:') === true;
+    await openOperatorSession(api.db, { tokenHash: sha256(token) }, operator.expiresAt, reply, isPlain);
+    return reply.redirect(ownPath(form.get('back')), 303);
   }
+
+  const signInAtProvider =
+    (signIn: OperatorSignIn) => async (request: FastifyRequest<Asked>, reply: FastifyReply) => {
+      const { hostname, host, query } = request;
+      const origin = `${isLoopback(hostname) ? 'http' : 'https'}://${host}`;
+      const { location, cookie } = await beginProviderSignIn(signIn, keyRing, origin, ownPath(query.back));
+      setSignInCookie(reply, cookie);
+      return reply.redirect(location, 303);
+    };
+  const returnFromProvider =
+    (signIn: OperatorSignIn) => async (request: FastifyRequest, reply: FastifyReply) => {
+      const { url, hostname } = request;
+      const finish = async () => {
+        const answer = url.replace(/^[^?]*/, '');
+        const { owner, back } = await finishProviderSignIn(signIn, keyRing, answer, signInCookieOf(request));
+        await api.requireOwnName(owner.operator);
+        await openOperatorSession(api.db, owner, null, reply, isLoopback(hostname));
+        return back;
+      };
+      const { answer: back, status, problem } = await attempt(reply, api.limited(finish(), request, reply));
+      return back === null ? askToSignIn(reply, status, problem) : reply.redirect(back, 303);
+    };
 
   async function showFound(request: FastifyRequest<Asked>, reply: FastifyReply) {
     const text = `${request.query.q ?? ''}`.trim().slice(0, MAX_SEARCHED);
@@ -188,6 +224,10 @@ export function addSupportPages(app: FastifyInstance, api: AdminApi, context: Su
     pages.get(HOME, { config }, showFound);
     pages.post(HOME, { config }, find);
     pages.post(SIGN_IN, { config }, signIn);
+    if (operatorSignIn !== null) {
+      pages.get(`${SIGN_IN}/provider`, { config }, signInAtProvider(operatorSignIn));
+      pages.get(OPERATOR_CALLBACK, { config }, returnFromProvider(operatorSignIn));
+    }
     pages.post(`${HOME}/sign-out`, { config }, async (_request, reply) => {
       await closeSession(api.db, reply);
       return reply.redirect(HOME, 303);

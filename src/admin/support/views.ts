@@ -15,11 +15,12 @@ import { REFUSALS_KEPT_DAYS } from '../../rules/common/lifetimes.ts';
 import { parseScope } from '../../rules/scope/scope.ts';
 import { OPERATOR_SESSION_HOURS } from '../../store/operate/operatorSessions.ts';
 import { ENDPOINTS } from '../endpoints.ts';
+import type { OperatorSignIn } from './providerSignIn.ts';
 import * as related from './related.ts';
 import type { SignedIn } from './session.ts';
 
 /** What the pages take from the server's settings. */
-export type SupportContext = Pick<
+export type SupportContext = { readonly operatorSignIn: OperatorSignIn | null } & Pick<
   Context,
   | 'keyRing'
   | 'languages'
