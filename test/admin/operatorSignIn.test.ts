@@ -12,6 +12,7 @@ import { callbackOf, useWallet } from '../support/wallet.ts';
 const admin = await useAdmin();
 const { database } = admin;
 const { pool } = database;
+pool.setMaxListeners(0); // of one listener for each server
 const server = await useServer({ database });
 const wallet = await useWallet();
 

@@ -3,13 +3,15 @@ import type axe from 'axe-core';
 import { source } from 'axe-core';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { openProvider } from '../../src/flows/common/provider.ts';
 import { overflowing, smallTargets } from '../pages/measures.ts';
-import { useAdmin } from '../support/admin.ts';
+import { openAdmin, useAdmin } from '../support/admin.ts';
 import { obtainToken } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { listen } from '../support/process/program.ts';
 import { useBrowser } from '../support/programs/browsing.ts';
 import { useServer } from '../support/server.ts';
+import { openWallet } from '../support/wallet.ts';
 
 // The pages for operators in a browser.
 
@@ -78,6 +80,23 @@ it('a link from another site leads to its page, as the operator is signed in', a
   await page.locator('a').click();
   await onPage(page, 'thing');
   expect(page.url()).toBe(`${url}/support/users/${anna.userId}`);
+});
+
+it('an operator signs in at a provider on another site', async () => {
+  const wallet = await openWallet();
+  onTestFinished(() => wallet.down());
+  wallet.user = { sub: '1', preferred_username: 'maria', groups: ['desk'] };
+  const roles = { claim: 'groups', byValue: new Map([['desk', 'supports' as const]]) };
+  const at = await openAdmin(admin.database.pool, [], onTestFinished, new Map(), {
+    provider: openProvider(wallet.settings), // at localhost, and these pages at 127.0.0.1
+    roles,
+  });
+  const page = await browser.open();
+  await page.goto(`${at}/support/users/${anna.userId}`);
+  await page.locator('a[href*="/sign-in/provider"]').click();
+  await onPage(page, 'thing');
+  expect(page.url()).toBe(`${at}/support/users/${anna.userId}`);
+  expect(await page.locator('header').innerText()).toContain('maria, with the role supports');
 });
 
 describe.each([
