@@ -185,6 +185,14 @@ const CONFIRM = {
   schema: { type: 'boolean', default: false },
 };
 
+/** Of every operation. */
+const NOTE = {
+  name: 'Assent-Note',
+  in: 'header',
+  description: 'A reason for the audit trail, percent-encoded',
+  schema: { ...TEXT, maxLength: 200 },
+};
+
 function parametersOf(place, fields, required) {
   const isQuery = place.method === 'GET' || place.method === 'DELETE';
   return Object.entries(withFacets(fields, place, false)).flatMap(([name, { description, ...schema }]) => {
@@ -223,7 +231,8 @@ function operationOf(place) {
   const read = input.safeParse(Object.fromEntries(ids.map((id) => [id.name, 'x'])));
   const [issue] = read.error?.issues ?? [];
   const isWhole = issue?.path.length === 0; // the fault is in no single field
-  const parameters = [...parametersOf(place, fields, required), ...(asks ? [CONFIRM] : [])];
+  const note = { $ref: '#/components/parameters/AssentNote' };
+  const parameters = [...parametersOf(place, fields, required), ...(asks ? [CONFIRM] : []), note];
   const requestBody = bodyOf(place, fields, required, issue?.message);
   const role = `The operator needs the role \`${effect}\`.`;
   return {
@@ -233,7 +242,7 @@ function operationOf(place) {
     tags: [name.split('.')[0]],
     summary: capitalized(summary),
     description: isWhole ? `${role} Without any field it answers 422: ${issue.message}.` : role,
-    ...(parameters.length > 0 && { parameters }),
+    parameters,
     ...(requestBody && { requestBody }),
     responses: {
       [isMade ? 201 : 200]: answerOf(place),
@@ -259,6 +268,7 @@ function componentsOf() {
   const statuses = Object.keys(REFUSALS).map((status) => [status, refusal(Number(status))]);
   return {
     securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
+    parameters: { AssentNote: NOTE },
     responses: Object.fromEntries(statuses),
     schemas: { ...Object.fromEntries(things), Problem: PROBLEM },
   };

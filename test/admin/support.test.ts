@@ -373,6 +373,34 @@ describe('the search', () => {
     }
   });
 
+  it('explains a refusal to the person, the operator and the application’s developers, and counts its kind', async () => {
+    const client = await server.createClient({ name: 'Shop of faults' });
+    const agent = await signedIn('supports');
+    const asked = { client_id: client.clientId, response_type: 'code', redirect_uri: client.redirectUri };
+    const query = new URLSearchParams({ ...asked, scope: 'no-such-right' });
+    const seen = await new Agent(server.baseUrl).get(`/oauth/authorize?${query}`);
+    const code = { grant_type: 'authorization_code', code: 'x', client_id: client.clientId };
+    const [first, second] = [1, 2].map(() => new Agent(server.baseUrl).post('/oauth/token', code));
+    await first;
+    const exchange = await second;
+    const referenceOf = (answer?: Answer) => answer?.headers.get('x-request-id') ?? '';
+    const refusal = async (reference: string) => {
+      const address = `/support/refusals/${reference}`;
+      await expect.poll(async () => (await agent.get(address)).status, { timeout: 30_000 }).toBe(200);
+      return (await agent.get(address)).text;
+    };
+    const ofPage = await refusal(referenceOf(seen));
+    const title = 'The application asked for something that isn’t possible';
+    const reason = 'The request names a right that does not exist here.';
+    expect(seen.text).toMatch(new RegExp(`${title}.*${reason}`));
+    expect(ofPage).toContain(`What the person saw ${title}${reason}`);
+    expect(ofPage).toContain('Go back to Shop of faults and start again from there.');
+    expect(ofPage).toMatch(/For the application’s developers invalid_scope: .+ Ask the service/);
+    expect(await refusal(referenceOf(exchange))).toContain('What the person saw No page of ours');
+    const application = await agent.get(`/support/clients/${client.clientId}`);
+    expect(application.text).toMatch(/2 \d+ \w+ \d{4} at \d\d:\d\d [\w+]+ [0-9a-f]{10} 40[01] /);
+  });
+
   it('takes a token only in a form, and shows whose it is', async () => {
     const { token, user } = await connected();
     const agent = await signedIn('reads');

@@ -551,6 +551,10 @@ export interface Sentences {
     readonly why: string;
     readonly cancel: string;
     readonly done: With<'title'>;
+    readonly saw: string;
+    readonly sawNothing: string;
+    readonly say: string;
+    readonly developers: string;
     readonly once: string;
     readonly choose: string;
     readonly verbs: {
@@ -579,6 +583,9 @@ export interface Sentences {
       readonly refusals: string;
       readonly tokens: string;
       readonly notifys: string;
+      readonly true: string;
+      readonly false: string;
+      readonly count: string;
       readonly at: string;
       readonly outcome: string;
       readonly login: string;

@@ -8,8 +8,8 @@ import type { AdminApi } from '../server.ts';
 import { askFor, endpointNamed, type Given, givenBy, orNull } from './asking.ts';
 import {
   beginProviderSignIn,
-  OPERATOR_CALLBACK,
   finishProviderSignIn,
+  OPERATOR_CALLBACK,
   type OperatorSignIn,
 } from './providerSignIn.ts';
 import { addressOf, addressOfPage, idOf, listsOf, pageOf, verbsOf } from './related.ts';

@@ -91,3 +91,14 @@ export function verbOfRow(list: Endpoint, row: Row, role: AccessLevel): Place | 
   const id = page ? 'grant_id' : idOf(verb ?? list);
   return verb && id !== undefined ? { endpoint: verb, given: { [id]: row[id] } } : undefined;
 }
+
+/** The newest refusal of each rule, with their `count`; other rows as they are. */
+export function groupByRule(rows: readonly Row[]): Row[] {
+  const groups = new Map<unknown, Row>();
+  for (const row of rows) {
+    const key = row.rule_id === undefined ? row : `${row.path} ${row.rule_id} ${row.rule}`;
+    const { count = 0, ...newest } = groups.get(key) ?? row;
+    groups.set(key, row.rule_id === undefined ? row : { count: Number(count) + 1, ...newest });
+  }
+  return [...groups.values()];
+}

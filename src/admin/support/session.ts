@@ -14,7 +14,7 @@ import {
 } from '../../store/operate/operatorSessions.ts';
 import type { AdminApi } from '../server.ts';
 import { orNull } from './asking.ts';
-import { type OperatorSignIn, claimSourceOf } from './providerSignIn.ts';
+import { claimSourceOf, type OperatorSignIn } from './providerSignIn.ts';
 
 const COOKIE = 'assent_support';
 /** Browsers accept it over https only. Other hosts of the domain can't set it. */

@@ -11,11 +11,13 @@ import { inLanguage, markLanguages } from '../../languages/foreign.ts';
 import { isolatesAsHtml, withoutIsolates } from '../../languages/formats.ts';
 import { textIn } from '../../languages/languages.ts';
 import { describeRights, describeWait } from '../../languages/rights.ts';
+import type { Row } from '../../operations/snakeCase.ts';
 import { REFUSALS_KEPT_DAYS } from '../../rules/common/lifetimes.ts';
 import { parseScope } from '../../rules/scope/scope.ts';
 import { OPERATOR_SESSION_HOURS } from '../../store/operate/operatorSessions.ts';
 import { ENDPOINTS } from '../endpoints.ts';
 import type { OperatorSignIn } from './providerSignIn.ts';
+import { describeRefusal } from './refusal.ts';
 import * as related from './related.ts';
 import type { SignedIn } from './session.ts';
 
@@ -83,6 +85,7 @@ export function loadViews(context: SupportContext) {
       formToken: (path: string) => operator && signForm(context, bindForm('support', operator, path)),
       waitOf: (seconds: number) => describeWait(seconds, texts),
       timeOf: (time: Date) => texts.formats.time(time, context.timeZone),
+      refusalOf: (row: Row) => describeRefusal(row, texts),
       rightsOf: (scope: string) => describeRights(parseScope(scope, context.currency), locale),
     };
     reply.code(status).headers(pageHeaders({ name }, {}, language, branding));

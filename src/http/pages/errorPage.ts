@@ -27,6 +27,17 @@ interface WayOn {
   readonly title?: keyof Texts['errors']['titles'];
 }
 
+/** The cause of a refused request's page. A form of ours without a known application's request was damaged: no application is at fault. */
+export function causeOfRule(
+  ruleId: RuleId,
+  { path, method, clientName }: { path: string; method: string; clientName: string | null },
+): Cause {
+  const reason = reasonOfRule(ruleId);
+  const isAboutForm = !/^(unknown_application|no_longer_possible|sign_in_.*)$/.test(reason);
+  if (path === '/oauth/authorize' || !isAboutForm || clientName !== null) return reason;
+  return method === 'GET' && ruleId === 'missing_parameter' ? 'notAllowed' : 'broken';
+}
+
 /** After a refused request: for every reason without a row of its own below. */
 const OF_APPLICATION: WayOn = { fault: 'application', next: 'application' };
 const SIGN_IN_AGAIN: WayOn = { fault: 'none', next: 'signIn', title: 'not_signed_in' };
@@ -124,6 +135,11 @@ const ASK = 'Ask the service: its operators can change this, and find it by the 
 function explain({ server, logFields }: FastifyRequest) {
   if (!server.context.showsRules) return null;
   const { rule, rule_id } = logFields ?? SERVER_ERROR_FIELDS;
-  const remedy = remedyFor(rule_id);
-  return { rule, remedy: /`assent |[A-Z]_[A-Z]|docs\/operate/.test(remedy) ? ASK : remedy };
+  return { rule, remedy: remedyForDevelopers(rule_id) };
+}
+
+/** The remedy of a rule, if it needs no operator. */
+export function remedyForDevelopers(ruleId: string | null): string {
+  const remedy = remedyFor(ruleId);
+  return /`assent |[A-Z]_[A-Z]|docs\/operate/.test(remedy) ? ASK : remedy;
 }

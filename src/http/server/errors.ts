@@ -14,10 +14,10 @@ import { emit } from '../../signals/events.ts';
 import type { DatabaseWatch } from '../../watch/databaseWatch.ts';
 import {
   type Cause,
+  causeOfRule,
   describeError,
   ERROR_PAGE,
   type ErrorPageInput,
-  reasonOfRule,
 } from '../pages/errorPage.ts';
 import { showPage } from '../pages/views.ts';
 import { NOT_A_FORM, pathOf, targetOf } from '../request/parameters.ts';
@@ -68,13 +68,8 @@ function answerRefused(reply: FastifyReply, refused: OAuthError, noteFailure: (n
   }
   const status = ruleId === 'too_many_tries' ? 429 : refused.statusCode; // of a sign-in
   if (status === 429) reply.header('retry-after', 60);
-  const reason = reasonOfRule(ruleId);
-  // A form of ours without a known application's request, or HTTP, was damaged: no application is at fault.
-  const isOwnForm = request.routeOptions.url !== '/oauth/authorize';
-  const isAboutForm = !/^(unknown_application|no_longer_possible|sign_in_.*)$/.test(reason);
-  const isOpened = request.method === 'GET' && ruleId === 'missing_parameter';
-  const broken = isOpened ? 'notAllowed' : 'broken';
-  const cause = isOwnForm && isAboutForm && clientName === null ? broken : reason;
+  const { method, routeOptions } = request;
+  const cause = causeOfRule(ruleId, { method, path: `${routeOptions.url}`, clientName });
   const answer = response(status, code, message, cause);
   return answerError(reply, { ...answer, parameter, clientName, clientSite });
 }
