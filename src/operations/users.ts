@@ -64,6 +64,9 @@ export const list = listOperation({
   input: z.strictObject({
     ...LIST_FIELDS,
     login: text('text').exactOptional().describe('list only users whose login contains this text'),
+    search: text('words')
+      .exactOptional()
+      .describe('list only users whose login and name have words that begin so, by an index; 200 at most'),
     externalId: text('id').exactOptional().describe('list only the user with this external id'),
   }),
   output: USER_VIEW,

@@ -25,7 +25,7 @@ interface Parameter {
 interface OperationObject {
   readonly operationId: string;
   readonly description: string;
-  readonly parameters?: readonly Parameter[];
+  readonly parameters: readonly (Parameter | { readonly $ref: string })[];
   readonly requestBody?: {
     readonly required: boolean;
     readonly content: { readonly 'application/json': { readonly schema: Schema } };
@@ -46,14 +46,16 @@ const DOCUMENT: Document = JSON.parse(
 
 export const OPERATIONS = Object.entries(DOCUMENT.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, said]) => {
+    // The reference is to the note of every request.
+    const parameters = said.parameters.filter((one): one is Parameter => !('$ref' in one));
     const [, effect = ''] = /role `(\w+)`/.exec(said.description) ?? [];
     return {
       id: said.operationId,
       method: method.toUpperCase(),
       path,
       effect: effect as AccessLevel,
-      asks: (said.parameters ?? []).some(({ name }) => name === 'confirm'),
-      parameters: said.parameters ?? [],
+      asks: parameters.some(({ name }) => name === 'confirm'),
+      parameters,
       body: said.requestBody?.content['application/json'].schema,
       needsBody: said.requestBody?.required ?? false,
       statuses: Object.keys(said.responses).map(Number),

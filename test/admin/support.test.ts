@@ -360,6 +360,7 @@ describe('the search', () => {
     for (const [text, location] of [
       [user.login.toUpperCase(), login],
       ['vera unlike', login],
+      ['unl ver', login],
       ['crm-77', login],
       [user.userId, `/support/users/${user.userId}`],
       [` ${grantId.toUpperCase()} `, `/support/grants/${grantId}`],
@@ -436,6 +437,7 @@ describe('the search', () => {
         expect.stringContaining('No user, connection or reference is called that.'),
       ]);
     }
+    expect((await find(agent, 'Many 7')).location).toBe('/support/users/many%207');
     const many = await find(agent, 'many');
     expect(many.text).toContain('There are more');
     expect(many.body.match(/<tr /g)?.length).toBeLessThan(50);

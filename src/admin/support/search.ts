@@ -15,7 +15,7 @@ interface Found {
   readonly isPart: boolean;
 }
 
-/** Finds whose case it is: by an id, or by a part of a login or name. */
+/** Finds whose case it is: by an id, or by words of a login or name. */
 export async function search(text: string, ask: Ask): Promise<Found> {
   const id = text.toLowerCase();
   const isReference = /^[0-9a-f]{10}$/.test(id) || parseReceiptNumber(id) !== null;
@@ -36,16 +36,18 @@ async function searchLists(text: string, ask: Ask): Promise<Found> {
   let isPart = false;
   for (const [list, given] of [
     [users, { external_id: text }],
-    [users, { login: text.toLowerCase() }],
-    [users, { name: text }],
+    [users, { search: text }],
     [clients, { name: text }],
   ] as const) {
     const answer = await orNull(ask(list, { ...given, limit: `${MAX_FOUND}` }));
     isPart ||= typeof answer?.next === 'string';
     for (const row of (answer?.items ?? []) as readonly Row[]) found.set(row.user_id ?? row.client_id, row);
   }
+  // The list of many may lack the login that was typed.
+  const exact = isPart ? await orNull(ask(endpointNamed('users.show'), { login: text })) : null;
   const rows = [...found.values()];
-  const page = rows.length === 1 && !isPart ? pageOf(rows[0] ?? {}) : undefined;
+  const one = exact ?? (rows.length === 1 ? rows[0] : undefined);
+  const page = one && pageOf(one);
   const itemsOf = (field: string) => rows.filter((row) => row[field] !== undefined);
   const lists = [
     { list: users, items: itemsOf('user_id') },

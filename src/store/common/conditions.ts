@@ -15,6 +15,7 @@ const LISTED = {
   name: 'position(lower(@name) in lower(name)) > 0',
   login: 'position(@login in login_key) > 0',
   externalId: 'external_id = @externalId',
+  search: `user_id = any (array(select user_id from users where words_of(login, name) @@ to_tsquery('simple', @search) limit 200))`,
 };
 
 export type ListFilter = Partial<

@@ -77,9 +77,25 @@ select ${USER_COLUMNS} from renamed`;
 
 const list = keysetListBy<User>('login_key', USER_COLUMNS, 'users');
 
-/** The matching users, ordered by login, in pages. */
-export const listUsers = (pool: pg.Pool, { after, login, ...filter }: ListFilter): AsyncGenerator<User[]> =>
-  list(pool, { ...filter, after: after && loginKey(after), login: login && loginKey(login) });
+/** As `words_of` of the schema parts them. */
+const BETWEEN_WORDS = /[@.,:;+\-_/\\()'"&|!<>*\s]+/;
+
+/** A query of PostgreSQL's text search: each word begins one of the user's. */
+const beginningsOf = (words: string) =>
+  words
+    .split(BETWEEN_WORDS)
+    .filter(Boolean)
+    .map((word) => `'${word}':*`)
+    .join(' & ');
+
+/** The matching users, ordered by login, in pages. @param filter `search` finds 200 at most */
+export const listUsers = (
+  pool: pg.Pool,
+  { after, login, search, ...filter }: ListFilter,
+): AsyncGenerator<User[]> => {
+  const keys = { after: after && loginKey(after), login: login && loginKey(login) };
+  return list(pool, { ...filter, ...keys, search: search && beginningsOf(search) });
+};
 
 export const updateLanguage = write<{ userId: string; language: string }>('user-set-language')`
   update users set language = @language where user_id = @userId and language is distinct from @language`;
