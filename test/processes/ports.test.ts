@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
 import { callAt } from '../support/admin.ts';
 import { createRole, useDatabase } from '../support/postgres/database.ts';
@@ -66,4 +67,25 @@ it.each(['ADMIN_PORT', 'METRICS_PORT'])('%s is refused if it is in use, with a r
   const run = await runAssent(['serve'], { ...variables, ...own, ...taken });
   await first.stop();
   expect([run.code, run.stderr]).toEqual([1, expect.stringContaining(`choose another with ${name}`)]);
+});
+
+it('without ADMIN_PORT nothing of the operators’ API and pages is loaded', async () => {
+  const loadedBy = async (ports: Record<string, string>) => {
+    const NODE_V8_COVERAGE = useFolder(onTestFinished); // its files name each module that was loaded
+    const server = await spawnServer({ ...variables, ...ports, NODE_V8_COVERAGE });
+    await server.stop();
+    const texts = readdirSync(NODE_V8_COVERAGE).map((file) =>
+      readFileSync(`${NODE_V8_COVERAGE}/${file}`, 'utf8'),
+    );
+    return new Set(texts.join('').match(/dist\/admin\/[\w/]+\.js/g));
+  };
+  const wanted = await loadedBy({ ADMIN_PORT: String(await freePort()) });
+  expect([...wanted]).toEqual(
+    expect.arrayContaining([
+      'dist/admin/server.js',
+      'dist/admin/support/pages.js',
+      'dist/operations/users.js',
+    ]),
+  );
+  expect(await loadedBy({})).toEqual(new Set());
 });
