@@ -102,3 +102,9 @@ export function groupByRule(rows: readonly Row[]): Row[] {
   }
   return [...groups.values()];
 }
+
+/** What a thing is called, such as `Green Mountain (Kitchen) · anna`; empty without a name. */
+export function titleOf(row: Row): string {
+  const called = [row.name ?? row.client_name, row.instance_name && `(${row.instance_name})`];
+  return [called.filter(Boolean).join(' '), row.login].filter(Boolean).join(' · ');
+}
