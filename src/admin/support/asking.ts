@@ -37,6 +37,19 @@ export function orNull<Answer>(answer: Promise<Answer>): Promise<Answer | null> 
   });
 }
 
+/** What the API refuses is said on the page. */
+export async function attempt<Answer>(api: AdminApi, reply: FastifyReply, answer: Promise<Answer>) {
+  try {
+    return { answer: await answer, status: 200, problem: null };
+  } catch (problem) {
+    if (!(problem instanceof OperatorError)) throw problem;
+    return { answer: null, status: api.noteProblem(problem, reply.request, reply).status, problem };
+  }
+}
+
+export const formOf = ({ body }: FastifyRequest) =>
+  body instanceof URLSearchParams ? body : new URLSearchParams();
+
 /** What a form gives; an empty field gives nothing. */
 export function givenBy({ fields, method }: Endpoint, form: Iterable<[string, string]>): Given {
   const read = (name: string, text: string) => {

@@ -1,33 +1,14 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { bindForm, verifyForm } from '../../flows/common/signedForm.ts';
 import { OperatorError } from '../../rules/common/error.ts';
-import { isLoopback } from '../../rules/common/network.ts';
-import { sha256 } from '../../secrets/digest.ts';
 import { ENDPOINTS, type Endpoint } from '../endpoints.ts';
 import type { AdminApi } from '../server.ts';
-import { askFor, endpointNamed, type Given, givenBy, orNull } from './asking.ts';
-import {
-  beginProviderSignIn,
-  finishProviderSignIn,
-  OPERATOR_CALLBACK,
-  type OperatorSignIn,
-} from './providerSignIn.ts';
+import { askFor, attempt, endpointNamed, formOf, type Given, givenBy, orNull } from './asking.ts';
 import { addressOf, addressOfPage, idOf, listsOf, pageOf, verbsOf } from './related.ts';
 import { search } from './search.ts';
-import {
-  closeSession,
-  findSignedIn,
-  isExposed,
-  isOwnForm,
-  openOperatorSession,
-  type SignedIn,
-  setSignInCookie,
-  signInCookieOf,
-} from './session.ts';
+import type { SignedIn } from './session.ts';
+import { HOME, signInPages } from './signInPages.ts';
 import { loadViews, type SupportContext } from './views.ts';
 
-const HOME = '/support';
-const SIGN_IN = `${HOME}/sign-in`;
 /** Longer than anything that is searched for. */
 const MAX_SEARCHED = 200;
 /** Rows of a list on its own page, and below what has them. */
@@ -40,85 +21,14 @@ interface Asked {
   Querystring: Record<string, string>;
 }
 
-const formOf = ({ body }: FastifyRequest) => (body instanceof URLSearchParams ? body : new URLSearchParams());
-const ownPath = (back: string | null = '') => (/^\/support([/?][!-~]*)?$/.test(`${back}`) ? `${back}` : HOME);
 const operatorOf = (request: FastifyRequest) => request.operator as SignedIn;
 
 /** Adds `/support` to the operators' listener. */
 export function addSupportPages(app: FastifyInstance, api: AdminApi, context: SupportContext): void {
-  const { keyRing, operatorSignIn } = context;
-  const { show, style, textsOf } = loadViews(context);
+  const views = loadViews(context);
+  const { show, style } = views;
+  const { admit, addSignIn } = signInPages(api, context, views);
   const config = { hasSession: true };
-
-  /** What the API refuses is said on the page. */
-  async function attempt<Answer>(reply: FastifyReply, answer: Promise<Answer>) {
-    try {
-      return { answer: await answer, status: 200, problem: null };
-    } catch (problem) {
-      if (!(problem instanceof OperatorError)) throw problem;
-      return { answer: null, status: api.noteProblem(problem, reply.request, reply).status, problem };
-    }
-  }
-  async function refuse(reply: FastifyReply, own: string) {
-    const { status } = await attempt(reply, Promise.reject(new OperatorError('not_permitted', own)));
-    return show(reply, status, 'error', { own });
-  }
-
-  /** A link from another site comes without the cookie, which is `SameSite=Strict`: a step on our own page brings it. */
-  function askToSignIn(reply: FastifyReply, status = 200, problem: OperatorError | null = null) {
-    const { headers, method, url } = reply.request;
-    const isPage = method === 'GET' && problem === null;
-    if (isPage && /-site$/.test(`${headers['sec-fetch-site']}`)) reply.header('refresh', `0; url=${url}`);
-    const back = (isPage ? url : formOf(reply.request).get('back')) ?? '';
-    const issuer = operatorSignIn?.provider.issuer;
-    const host = issuer === undefined ? null : new URL(issuer).host;
-    return show(reply, status, 'sign-in', { back, problem, host });
-  }
-  async function admit(request: FastifyRequest, reply: FastifyReply) {
-    const isPost = request.method === 'POST';
-    const { url = '' } = request.routeOptions;
-    if (isPost && !isOwnForm(request)) return refuse(reply, textsOf(reply).elsewhere);
-    if (url.startsWith(SIGN_IN)) return undefined;
-    const session = await findSignedIn(api, operatorSignIn, request);
-    if (session === null) return askToSignIn(reply);
-    request.operator = session;
-    const token = formOf(request).get('form_token') ?? '';
-    const isOurs = !isPost || verifyForm(context, token, bindForm('support', session, url)) !== null;
-    return isOurs ? undefined : refuse(reply, textsOf(reply).stale);
-  }
-
-  async function signIn(request: FastifyRequest, reply: FastifyReply) {
-    if (isExposed(request)) return refuse(reply, textsOf(reply).exposed);
-    const form = formOf(request);
-    const token = form.get('token')?.trim() ?? '';
-    const { answer: operator, status, problem } = await attempt(reply, api.identify(token, request, reply));
-    if (operator === null) return askToSignIn(reply, status, problem);
-    const isPlain = request.headers.origin?.startsWith('http:') === true;
-    await openOperatorSession(api.db, { tokenHash: sha256(token) }, operator.expiresAt, reply, isPlain);
-    return reply.redirect(ownPath(form.get('back')), 303);
-  }
-
-  const signInAtProvider =
-    (signIn: OperatorSignIn) => async (request: FastifyRequest<Asked>, reply: FastifyReply) => {
-      const { hostname, host, query } = request;
-      const origin = `${isLoopback(hostname) ? 'http' : 'https'}://${host}`;
-      const { location, cookie } = await beginProviderSignIn(signIn, keyRing, origin, ownPath(query.back));
-      setSignInCookie(reply, cookie);
-      return reply.redirect(location, 303);
-    };
-  const returnFromProvider =
-    (signIn: OperatorSignIn) => async (request: FastifyRequest, reply: FastifyReply) => {
-      const { url, hostname } = request;
-      const finish = async () => {
-        const answer = url.replace(/^[^?]*/, '');
-        const { owner, back } = await finishProviderSignIn(signIn, keyRing, answer, signInCookieOf(request));
-        await api.requireOwnName(owner.operator);
-        await openOperatorSession(api.db, owner, null, reply, isLoopback(hostname));
-        return back;
-      };
-      const { answer: back, status, problem } = await attempt(reply, api.limited(finish(), request, reply));
-      return back === null ? askToSignIn(reply, status, problem) : reply.redirect(back, 303);
-    };
 
   async function showFound(request: FastifyRequest<Asked>, reply: FastifyReply) {
     const text = `${request.query.q ?? ''}`.trim().slice(0, MAX_SEARCHED);
@@ -162,7 +72,7 @@ export function addSupportPages(app: FastifyInstance, api: AdminApi, context: Su
     const filter = Object.fromEntries(Object.entries(request.query).filter(([, value]) => value !== ''));
     const limit = endpoint.fields.has('limit') ? { limit: ROWS } : {};
     const answered = askFor(api, request, reply)(endpoint, { ...limit, ...filter, ...request.params });
-    const { answer, status, problem } = await attempt(reply, answered);
+    const { answer, status, problem } = await attempt(api, reply, answered);
     const verbs = verbsOf(endpoint, {}, operatorOf(request).role);
     return show(reply, status, 'list', {
       endpoint,
@@ -194,7 +104,7 @@ export function addSupportPages(app: FastifyInstance, api: AdminApi, context: Su
     const form = formOf(request);
     const [given, note] = [givenBy(endpoint, form), form.get('note')?.trim() ?? ''];
     const asked = askFor(api, request, reply)(endpoint, given, note, form.has('confirm'));
-    const { answer: row, status, problem } = await attempt(reply, asked);
+    const { answer: row, status, problem } = await attempt(api, reply, asked);
     if (row === null)
       return showForm(reply.code(status), endpoint, given, (form.get('about') ?? '').split(','), {
         problem,
@@ -223,15 +133,7 @@ export function addSupportPages(app: FastifyInstance, api: AdminApi, context: Su
     });
     pages.get(HOME, { config }, showFound);
     pages.post(HOME, { config }, find);
-    pages.post(SIGN_IN, { config }, signIn);
-    if (operatorSignIn !== null) {
-      pages.get(`${SIGN_IN}/provider`, { config }, signInAtProvider(operatorSignIn));
-      pages.get(OPERATOR_CALLBACK, { config }, returnFromProvider(operatorSignIn));
-    }
-    pages.post(`${HOME}/sign-out`, { config }, async (_request, reply) => {
-      await closeSession(api.db, reply);
-      return reply.redirect(HOME, 303);
-    });
+    addSignIn(pages);
     for (const endpoint of ENDPOINTS) {
       const [verb, page] = [`${HOME}/do/${endpoint.name}`, endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1')];
       if (endpoint.method !== 'GET')
