@@ -65,7 +65,8 @@ export function requestPath({ canonicalQuery }: { readonly canonicalQuery: strin
   return `/oauth/authorize?${canonicalQuery}`;
 }
 
-export const returnQuery = (path: string): string => `back=${Buffer.from(path).toString('base64url')}`;
+/** As pages and links carry it; error pages never repeat input. */
+export const encodeReturnPath = (path: string): string => Buffer.from(path).toString('base64url');
 
 /** The path and query to return to; undefined for a foreign URL. */
 export function parseReturnPath(form: Parameters): string | undefined {

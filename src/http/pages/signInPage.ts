@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { Provider } from '../../flows/common/provider.ts';
 import type { SignInStep } from '../../flows/signIn/signIn.ts';
 import { setCookie } from '../browser/cookies.ts';
-import { ACCOUNT_PATH, returnPathOf, returnQuery, textsOf } from '../browser/language.ts';
+import { ACCOUNT_PATH, encodeReturnPath, returnPathOf, textsOf } from '../browser/language.ts';
 import { signInNote } from '../browser/outcomes.ts';
 import { AGAIN, withQuery } from '../browser/redirects.ts';
 import { pageLocaleOf } from '../describe/describe.ts';
@@ -47,7 +47,7 @@ function showLeaving(reply: FastifyReply, { issuer }: Provider, query: string | 
   const { button: title, elsewhere } = textsOf(reply.request).signIn;
   const again = queryParameters(reply.request).only(['prompt']) === AGAIN ? AGAIN : '';
   const path = returnPathOf(reply.request);
-  const page = query === null && path !== ACCOUNT_PATH ? returnQuery(path) : '';
+  const page = query === null && path !== ACCOUNT_PATH ? `back=${encodeReturnPath(path)}` : '';
   const href = withQuery('/oauth/sign-in', query, again, page);
   const links = [{ href, text: title }];
   const text = elsewhere({ host: new URL(issuer).host });

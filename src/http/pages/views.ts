@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { markLanguages } from '../../languages/foreign.ts';
 import { isolatesAsHtml, withoutIsolates } from '../../languages/formats.ts';
 import type { Language } from '../../languages/languages.ts';
-import { languageOf, returnPathOf } from '../browser/language.ts';
+import { encodeReturnPath, languageOf, returnPathOf } from '../browser/language.ts';
 import { type Branding, CONTENT_SECURITY_POLICY, FORM_SCRIPT, ICONS } from './look.ts';
 import type { Page, PageTemplate } from './page.ts';
 
@@ -34,7 +34,7 @@ export function showPage<Fields extends object>(
   const { request, server } = reply;
   const { branding } = server;
   const language = languageOf(request);
-  const wayBack = Buffer.from(returnPathOf(request)).toString('base64url'); // error pages never repeat input
+  const wayBack = encodeReturnPath(returnPathOf(request));
   reply.code(status).headers(pageHeaders(page, fields, language, branding));
   const text = renderHtml(server, page, fields, language, branding, wayBack);
   if (typeof text === 'string') return reply.send(text);

@@ -16,7 +16,7 @@ import type { AuthorizationRequest } from '../../../rules/request/authorizationR
 import { Parameters } from '../../../rules/request/parameters.ts';
 import { readCookies, readProviderSignInCookie, setProviderSignInCookie } from '../../browser/cookies.ts';
 import { sessionOf } from '../../browser/forms.ts';
-import { languageOf, parseReturnPath, returnQuery } from '../../browser/language.ts';
+import { encodeReturnPath, languageOf, parseReturnPath } from '../../browser/language.ts';
 import { AGAIN, decisionQuery, redirectToRequest, seeOther, withQuery } from '../../browser/redirects.ts';
 import { showNotSignedIn } from '../../pages/noticePage.ts';
 import { queryParameters } from '../../request/parameters.ts';
@@ -31,7 +31,7 @@ const BEGIN = '/oauth/sign-in';
 const CALLBACK_BEFORE = '/sign-in/callback';
 
 const beginningOf = ({ query, page, decision }: ProviderSignIn) =>
-  withQuery(BEGIN, query, page && returnQuery(page), decision && decisionQuery(decision));
+  withQuery(BEGIN, query, page && `back=${encodeReturnPath(page)}`, decision && decisionQuery(decision));
 
 /** To the request, or to the page of the account from which the user went to sign in. */
 const goOn = (reply: FastifyReply, request: AuthorizationRequest | null, page: string | undefined) =>
