@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { useAdmin } from '../support/admin.ts';
+import { operatorToken, useAdmin } from '../support/admin.ts';
 import { newSecret } from '../support/ledger.ts';
 import { createClient, createUser } from '../support/registrations.ts';
 
@@ -17,7 +17,7 @@ async function send(what: string, token: string, headers: Record<string, string>
     headers: { authorization: `Bearer ${token}`, ...type, ...headers },
     body: body ? JSON.stringify(body) : null,
   });
-  return { status: answer.status, body: await answer.json() };
+  return { status: answer.status, reference: answer.headers.get('x-request-id'), body: await answer.json() };
 }
 
 const eventsOf = async (userId: string, outcome = '') =>
@@ -75,6 +75,47 @@ describe('the event of an act', () => {
     expect(event).toMatchObject({ address: '127.0.0.1', detail: { note } });
     expect(event.operator).toMatch(/^supports/);
     expect(event.reference).toMatch(/^[0-9a-f]{10}$/);
+  });
+
+  it('tells for a hundred mixed acts, at once, who did each, whence and why', async () => {
+    const operators = await Promise.all(
+      ['Maria', 'Boris', 'Clara', 'Egor'].map(async (name) => ({
+        name,
+        token: await operatorToken(pool, name, 'destroys', 1),
+      })),
+    );
+    const client = await createClient(pool, { verified: true });
+    const users = await Promise.all(operators.map(() => createUser(pool)));
+    const acts = Array.from({ length: 100 }, (_, n) => {
+      const login = users[n % users.length]?.login;
+      const verbs = [
+        [`POST /v1/users/${login}/block`],
+        [`POST /v1/users/${login}/unblock`],
+        [`POST /v1/users/${login}/set-password`, { password: newSecret() }],
+        [`PATCH /v1/clients/${client.clientId}`, { name: `Shop ${n}` }],
+        [`POST /v1/clients/${client.clientId}/secrets`, {}],
+      ] as const;
+      return { n, asked: verbs[n % verbs.length] ?? verbs[0], by: operators[n % operators.length] };
+    });
+    const done = await Promise.all(
+      acts.map(async ({ n, asked: [what, body], by }) => {
+        const headers = { 'assent-note': encodeURIComponent(`случай ${n}`) };
+        const { status, reference } = await send(what, by?.token ?? '', headers, body ?? {});
+        return { n, name: by?.name, what, reference, status };
+      }),
+    );
+    const { rows } = await pool.query(
+      `select operator, address::text, reference, detail ->> 'note' as note from audit_events where detail ->> 'note' like 'случай %'`,
+    );
+    const told = new Map(rows.map((row) => [row.note, row]));
+    for (const { n, name, reference, what, status } of done) {
+      expect([what, status]).toEqual([what, what.endsWith('/secrets') ? 201 : 200]);
+      const event = { operator: name, address: '127.0.0.1', reference, note: `случай ${n}` };
+      // A user who is blocked already stays so, without an event.
+      if (!/block$/.test(what) || told.has(event.note)) expect(told.get(event.note)).toEqual(event);
+    }
+    expect(rows.length).toBe(told.size);
+    expect(told.size).toBeGreaterThanOrEqual(60);
   });
 
   it('may have a note as it is, in UTF-8', async () => {
