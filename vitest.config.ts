@@ -23,7 +23,8 @@ const REST: Readonly<Record<string, string>> = {
   'test/browser/{forms,playground}.test.ts': 'a browser; authorize.test.ts has the whole journey',
   'test/clients/{events,generated,guide,notifyUsers}.test.ts': 'interpreters and libraries of others',
   'test/clients/keycloak.test.ts': 'a Keycloak that takes minutes to start, where KEYCLOAK names its folder',
-  'test/cli/importUpdate.test.ts': 'what an operator does later',
+  'test/cli/{import,importUpdate,texts}.test.ts': 'what an operator does later',
+  'test/{flows/foreignHashes,secrets/foreignHash}.test.ts': 'passwords of another service',
   'test/deploy/{completion,prometheus,proxies,proxyLimits,sharedHost,tracing}.test.ts': 'programs of others',
   'test/faults/{faults,planted}.test.ts': 'two replicas under load, again and again',
   'test/flows/{lastUsed,lateStatement}.test.ts': 'wait for real deadlines',
@@ -32,7 +33,7 @@ const REST: Readonly<Record<string, string>> = {
   'test/http/connections/{connections,unreadAnswers}.test.ts': 'connections that wait for their end',
   'test/http/connections/{databaseAway,manyCallers}.test.ts': 'an outage or a crowd each',
   'test/pages/*.test.ts': 'every state of every page in a browser',
-  'test/processes/{compose,explain,import,lists,revokeByTime}.test.ts': 'what an operator does later',
+  'test/processes/{compose,explain,import,lists,operators,revokeByTime}.test.ts': 'what an operator does later',
   'test/processes/{databaseAway,previousBuild,races,rollingRestart}.test.ts':
     'a second replica, an older build or an outage',
   'test/processes/spendRaces.test.ts': 'a second replica',
