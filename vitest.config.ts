@@ -33,7 +33,8 @@ const REST: Readonly<Record<string, string>> = {
   'test/http/connections/{connections,unreadAnswers}.test.ts': 'connections that wait for their end',
   'test/http/connections/{databaseAway,manyCallers}.test.ts': 'an outage or a crowd each',
   'test/pages/*.test.ts': 'every state of every page in a browser',
-  'test/processes/{compose,explain,import,lists,operators,revokeByTime}.test.ts': 'what an operator does later',
+  'test/processes/{compose,explain,import,lists,operators,revokeByTime}.test.ts':
+    'what an operator does later',
   'test/processes/{databaseAway,previousBuild,races,rollingRestart}.test.ts':
     'a second replica, an older build or an outage',
   'test/processes/spendRaces.test.ts': 'a second replica',
