@@ -180,6 +180,60 @@ describe('SIGN_IN_ISSUER', () => {
   });
 });
 
+describe('ADMIN_ROLES', () => {
+  const BY_USERS = { ...AT_WALLET, ADMIN_PORT: '3100', ADMIN_ROLES: 'groups desk=supports a=b=reads' };
+
+  it('is a claim and its values with roles, at the provider of users or one of its own', () => {
+    const roles = {
+      claim: 'groups',
+      byValue: new Map([
+        ['desk', 'supports'],
+        ['a=b', 'reads'],
+      ]),
+    };
+    expect(readConfig(BY_USERS).operatorSignIn).toEqual({ roles, provider: null });
+    const own = {
+      ADMIN_SIGN_IN_ISSUER: 'https://staff.example',
+      ADMIN_SIGN_IN_CLIENT_ID: 'desk',
+      ADMIN_SIGN_IN_CLIENT_SECRET: 'secret-at-the-staff',
+    };
+    expect(readConfig({ ...BY_USERS, ...own }).operatorSignIn?.provider).toMatchObject({
+      issuer: 'https://staff.example',
+      clientId: 'desk',
+      clientSecret: 'secret-at-the-staff',
+    });
+    expect(readConfig(BY_USERS).provider?.issuer).toBe(AT_WALLET.SIGN_IN_ISSUER);
+    expect(readConfig(AT_WALLET).operatorSignIn).toBeNull();
+  });
+
+  it.each([
+    'groups',
+    'desk=supports',
+    'groups desk',
+    'groups desk=boss',
+    'groups =reads',
+    'groups a=reads a=reads',
+  ])('can’t be %s', (ADMIN_ROLES) =>
+    expectProblems({ ...BY_USERS, ADMIN_ROLES }, [/^ADMIN_ROLES must be a claim /]),
+  );
+
+  it('needs the API and a provider, and what belongs to a provider of its own needs it', () => {
+    const { ADMIN_ROLES } = BY_USERS;
+    expectProblems({ ...AT_WALLET, ADMIN_ROLES }, ['ADMIN_ROLES needs ADMIN_PORT.']);
+    expectProblems({ ...COMPLETE, ADMIN_PORT: '3100', ADMIN_ROLES }, [
+      'ADMIN_ROLES needs ADMIN_SIGN_IN_ISSUER or SIGN_IN_ISSUER.',
+    ]);
+    const ADMIN_SIGN_IN_ISSUER = 'https://staff.example';
+    expectProblems({ ...BY_USERS, ADMIN_SIGN_IN_ISSUER }, [
+      'ADMIN_SIGN_IN_CLIENT_ID is required when ADMIN_SIGN_IN_ISSUER is set.',
+      'ADMIN_SIGN_IN_CLIENT_SECRET is required when ADMIN_SIGN_IN_ISSUER is set.',
+    ]);
+    expectProblems({ ...BY_USERS, ADMIN_SIGN_IN_CLIENT_ID: 'desk' }, [
+      'ADMIN_SIGN_IN_CLIENT_ID needs ADMIN_SIGN_IN_ISSUER.',
+    ]);
+  });
+});
+
 describe('trial mode', () => {
   it.each<Record<string, string>>([
     { BASE_URL: 'http://127.0.0.1:3000' },

@@ -72,6 +72,18 @@ it('an operator signs in at the provider, goes on where the way began, and is na
   expect(body.items).toMatchObject([{ operator: name, detail: { note: 'a call' } }]);
 });
 
+it('the provider is asked for the scope of the claim, where it has one', async () => {
+  const scopeAt = async (scopes_supported?: string[]) => {
+    wallet.replaced = { metadata: { scopes_supported } };
+    const at = new Agent(await openWith(signInBy('groups desk=supports')));
+    const { location } = await at.get('/support/sign-in/provider');
+    return new URL(location ?? '').searchParams.get('scope');
+  };
+  expect(await scopeAt(['openid', 'groups', 'email'])).toBe('openid profile groups');
+  expect(await scopeAt(['openid', 'profile'])).toBe('openid profile');
+  expect(await scopeAt()).toBe('openid profile');
+});
+
 describe('the role', () => {
   it('is the highest that a value of the claim gives', async () => {
     for (const [groups, role] of [

@@ -61,7 +61,7 @@ export async function openOperatorSession(
   owner: Partial<SessionOwner>,
   until: Date | null,
   reply: FastifyReply,
-  isPlain = reply.request.headers.origin?.startsWith('http:') === true,
+  isPlain: boolean,
 ) {
   await endSession(db, reply.request);
   const value = randomSecret().toString('base64url');

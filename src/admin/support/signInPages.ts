@@ -33,7 +33,7 @@ export function signInPages(
   context: SupportContext,
   { show, textsOf }: Pick<ReturnType<typeof loadViews>, 'show' | 'textsOf'>,
 ) {
-  const { keyRing, operatorSignIn } = context;
+  const { operatorSignIn } = context;
 
   async function refuse(reply: FastifyReply, own: string) {
     const { status } = await attempt(api, reply, Promise.reject(new OperatorError('not_permitted', own)));
@@ -83,7 +83,7 @@ export function signInPages(
     async (request: FastifyRequest<{ Querystring: { back?: string } }>, reply: FastifyReply) => {
       const { hostname, host, query } = request;
       const origin = `${isLoopback(hostname) ? 'http' : 'https'}://${host}`;
-      const { location, cookie } = await beginProviderSignIn(signIn, keyRing, origin, ownPath(query.back));
+      const { location, cookie } = await beginProviderSignIn(context, signIn, origin, ownPath(query.back));
       setSignInCookie(reply, cookie);
       return reply.redirect(location, 303);
     };
@@ -92,7 +92,7 @@ export function signInPages(
       const { url, hostname } = request;
       const finish = async () => {
         const answer = url.replace(/^[^?]*/, '');
-        const { owner, back } = await finishProviderSignIn(signIn, keyRing, answer, signInCookieOf(request));
+        const { owner, back } = await finishProviderSignIn(context, signIn, answer, signInCookieOf(request));
         await api.requireOwnName(owner.operator);
         await openOperatorSession(api.db, owner, null, reply, isLoopback(hostname));
         return back;

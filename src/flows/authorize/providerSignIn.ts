@@ -1,6 +1,5 @@
 import type { Caller } from '../../rules/common/caller.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
-import { s256 } from '../../secrets/digest.ts';
 import type { Context } from '../common/context.ts';
 import type { Provider } from '../common/provider.ts';
 import { lastUserDigest } from '../signIn/device.ts';
@@ -11,13 +10,14 @@ import {
   requireConfirmation,
 } from '../signIn/provider/answer.ts';
 import type { ExchangeLimiter } from '../signIn/provider/exchangeLimiter.ts';
+import { leaveForProvider } from '../signIn/provider/leaving.ts';
 import { cookieOf, type PendingSignIn, type ProviderSignIn } from '../signIn/provider/signInCookie.ts';
 import { openProviderSession, refused } from '../signIn/provider/user.ts';
 import { currentSession, type SentCookies, type Session } from '../signIn/session.ts';
 import { authorizationDetailsOf, writeDecision } from './decide.ts';
 import { verifyDecision } from './decisionForms.ts';
 
-// Sign-in at an OpenID provider (OpenID Connect Core 1.0, section 3.1): code flow with PKCE, `state`, `nonce` and `iss`.
+// Sign-in of users at an OpenID provider (OpenID Connect Core 1.0, section 3.1): code flow with PKCE, `state`, `nonce` and `iss`.
 
 interface SignInRequest {
   /** Null for a page of the account. */
@@ -45,33 +45,22 @@ export async function beginSignIn(context: Context, provider: Provider, request:
   const pressed = isConfirmed ? verifyDecision(context, pending, request.decision) : null;
   const decision = pressed && request.decision ? request.decision : null;
   if (known !== null && decision === null) return null;
-  const { openid, configuration } = await provider.client();
-  const signIn: PendingSignIn = {
-    stage: 'pending',
-    state: openid.randomState(),
-    nonce: openid.randomNonce(),
-    verifier: openid.randomPKCECodeVerifier(),
-    at: Date.now(),
-    query: authorizationRequest?.canonicalQuery ?? null,
-    page: request.page,
-    decision,
-  };
-  const { authorization_details_types_supported: types } = configuration.serverMetadata();
   const details =
     pending && pressed && decision && authorizationDetailsOf(pending.authorizationRequest, pressed, decision);
-  const location = openid.buildAuthorizationUrl(configuration, {
-    redirect_uri: context.baseUrl + CALLBACK,
-    scope: 'openid profile',
-    state: signIn.state,
-    nonce: signIn.nonce,
-    code_challenge: s256(signIn.verifier),
-    code_challenge_method: 'S256',
-    ui_locales: language,
-    ...((again || decision) && { prompt: 'login' }),
-    ...(decision && { acr_values: provider.paymentAcr ?? '', max_age: '0' }),
-    ...(details && [types].flat().includes(PAYMENT_DETAILS_TYPE) && { authorization_details: details }),
-  });
-  return { location: location.href, cookie: cookieOf(context, signIn) };
+  const { secrets, location } = await leaveForProvider(
+    provider,
+    context.baseUrl + CALLBACK,
+    ({ authorization_details_types_supported: types }) => ({
+      scope: 'openid profile',
+      ui_locales: language,
+      ...((again || decision) && { prompt: 'login' }),
+      ...(decision && { acr_values: provider.paymentAcr ?? '', max_age: '0' }),
+      ...(details && [types].flat().includes(PAYMENT_DETAILS_TYPE) && { authorization_details: details }),
+    }),
+  );
+  const query = authorizationRequest?.canonicalQuery ?? null;
+  const signIn: PendingSignIn = { stage: 'pending', ...secrets, query, page: request.page, decision };
+  return { location, cookie: cookieOf(context, signIn) };
 }
 
 /**

@@ -16,6 +16,8 @@ export interface PendingSignIn extends Readonly<Record<'state' | 'nonce' | 'veri
   readonly page?: string | undefined;
   /** The signed decision that the provider confirms; null if the user signs in. */
   readonly decision: string | null;
+  /** Of an operator's sign-in; absent for a user's, which has one address. */
+  readonly redirectUri?: string;
 }
 
 /** Its code came: it only leads back to its request. */
@@ -24,7 +26,10 @@ type UsedSignIn = Omit<PendingSignIn, 'stage' | 'nonce' | 'verifier'> & { readon
 /** Without a stage in an earlier build's cookie, which counts as pending: the provider refuses a used code. */
 export type ProviderSignIn = PendingSignIn | UsedSignIn;
 
-export function cookieOf({ keyRing }: Context, signIn: ProviderSignIn): [name: string, value: string] {
+export function cookieOf(
+  { keyRing }: Pick<Context, 'keyRing'>,
+  signIn: ProviderSignIn,
+): [name: string, value: string] {
   return [nameOf(signIn.state), keyRing.sign('provider', deflateRawSync(JSON.stringify(signIn)))];
 }
 
@@ -34,15 +39,21 @@ export function toUsedSignIn({ state, at, query, page, decision }: ProviderSignI
 
 export const nameOf = (state: string): string => hexOf(sha256(state)).slice(0, 16);
 
-/** The sign-in with this state. @param cookie null if the browser sent none at all @throws {OAuthError} for none, or a late one */
-export function readProviderSignIn(
-  { keyRing }: Context,
+/** The sign-in with this state; null for none, or a late one. @param cookie null for none */
+export function findProviderSignIn(
+  { keyRing }: Pick<Context, 'keyRing'>,
   state: string,
   cookie: string | null,
-): ProviderSignIn {
+): ProviderSignIn | null {
   const payload = keyRing.verify('provider', cookie ?? '')?.payload;
   const signIn: ProviderSignIn | null = payload ? JSON.parse(inflateRawSync(payload).toString()) : null;
-  if (signIn?.state === state && Date.now() - signIn.at < PROVIDER_SIGN_IN_MS) return signIn;
+  return signIn?.state === state && Date.now() - signIn.at < PROVIDER_SIGN_IN_MS ? signIn : null;
+}
+
+/** Like {@link findProviderSignIn}. @param cookie null if the browser sent none at all @throws {OAuthError} for none */
+export function readProviderSignIn(context: Context, state: string, cookie: string | null): ProviderSignIn {
+  const signIn = findProviderSignIn(context, state, cookie);
+  if (signIn !== null) return signIn;
   const ruleId = cookie === null ? 'sign_in_no_cookies' : 'sign_in_lost';
   throw refused(ruleId, 'this browser has no pending sign-in with this state from the last 10 minutes');
 }
