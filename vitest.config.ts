@@ -19,6 +19,7 @@ const ALL = 'test/**/*.test.ts';
 const REST: Readonly<Record<string, string>> = {
   'test/admin/supportPages.test.ts': 'every page for operators in a browser',
   'test/admin/turns.test.ts': 'waits for a real deadline',
+  'test/admin/document.test.ts': 'each operation with each of its fields',
   'test/attacks/texts.test.ts': 'each text in every field of every endpoint',
   'test/browser/{forms,playground}.test.ts': 'a browser; authorize.test.ts has the whole journey',
   'test/clients/{events,generated,guide,notifyUsers}.test.ts': 'interpreters and libraries of others',
@@ -31,6 +32,7 @@ const REST: Readonly<Record<string, string>> = {
   'test/http/requests/{fuzz,fuzzNeeds,smuggling}.test.ts': 'random bytes',
   'test/http/requests/forgedHeaders.test.ts': 'every request with forged headers',
   'test/http/connections/{connections,unreadAnswers}.test.ts': 'connections that wait for their end',
+  'test/http/pages/deadEnds.test.ts': 'every error page',
   'test/http/connections/{databaseAway,manyCallers}.test.ts': 'an outage or a crowd each',
   'test/pages/*.test.ts': 'every state of every page in a browser',
   'test/processes/{compose,explain,import,lists,operators,revokeByTime}.test.ts':

@@ -20,19 +20,17 @@ import { answerClientError } from '../listener/malformedRequests.ts';
 import { prepareListener } from '../listener/prepareListener.ts';
 import type { Row } from '../operations/snakeCase.ts';
 import type { FileOperator } from '../rules/account/operatorsFile.ts';
-import { checkOperatorName } from '../rules/account/registration.ts';
 import { OperatorError, OverloadedError, STATUS_BY_REASON } from '../rules/common/error.ts';
 import { rateLimitNetworkOf } from '../rules/common/network.ts';
 import { findDoubledName } from '../rules/common/operatorFile.ts';
 import { ANSWER_MS, STATEMENT_MS } from '../rules/common/timeouts.ts';
-import { type Digest, hexOf, sha256 } from '../secrets/digest.ts';
+import type { Digest } from '../secrets/digest.ts';
 import { FairQueue } from '../secrets/fairQueue.ts';
-import { isOperatorToken } from '../secrets/tokens.ts';
 import { emit, METRIC_EVENTS } from '../signals/events.ts';
 import { STATEMENT_LIMITED_CONNECTIONS } from '../store/database/query.ts';
-import { findOperatorByToken, findOperators } from '../store/operate/operators.ts';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { type AdminDependencies, runEndpoint } from './handle.ts';
+import { authenticate, type FoundOperator, findOperator, requireOwnName } from './identify.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -55,7 +53,7 @@ export interface AdminApi {
   limited<Found>(identified: Promise<Found>, request: FastifyRequest, reply: FastifyReply): Promise<Found>;
   /** @param tokenHash of a token that was identified: it may have ended since, which `status` says */
   findOperator(tokenHash: Digest): Promise<FoundOperator | null>;
-  /** @throws {OperatorError} for a name that a command or an operator with a token has, or resembles: the trail would mix them */
+  /** Of an operator without a token. @throws {OperatorError} for a name that could be another's in the trail */
   requireOwnName(name: string): Promise<void>;
   /** Runs an operation like its route. @returns the answer's document @throws {OperatorError}, and what operations throw */
   run(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply): Promise<Row>;
@@ -170,40 +168,6 @@ const JSON_IN_UTF_8 = /^application\/json *(; *charset="?utf-?8"? *)?$/i;
 function refuseDoubled(text: string): OperatorError | null {
   const isDoubled = findDoubledName(text) !== undefined;
   return isDoubled ? new OperatorError('unreadable_request', 'The body has a field twice.') : null;
-}
-
-/** @param token empty for none @throws {OperatorError} why there is no operator (RFC 6750 section 3.1) */
-async function authenticate(token: string, dependencies: AdminDependencies): Promise<FoundOperator> {
-  if (token === '')
-    throw new OperatorError('no_operator', 'Send an operator’s token as Authorization: Bearer.');
-  const operator = isOperatorToken(token) ? await findOperator(sha256(token), dependencies) : null;
-  if (operator?.status === 'active') return operator;
-  throw new OperatorError('invalid_token', `The operator token is ${operator?.status ?? 'unknown'}.`);
-}
-
-type FoundOperator = FileOperator & { readonly status: string };
-
-/** In the file, then in the table. */
-async function findOperator(
-  tokenHash: Digest,
-  { db, fileOperators }: AdminDependencies,
-): Promise<FoundOperator | null> {
-  const inFile = fileOperators().get(hexOf(tokenHash));
-  const inTable = await findOperatorByToken(db, { tokenHash, name: inFile?.name ?? null });
-  if (inFile === undefined) return inTable;
-  // The trail would mix two operators of one name.
-  if (inTable?.status === 'active')
-    return { ...inFile, status: 'refused: the database has its name or token, too' };
-  const isOver = inFile.expiresAt !== null && inFile.expiresAt <= new Date();
-  return { ...inFile, status: isOver ? 'expired' : 'active' };
-}
-
-async function requireOwnName(name: string, { db, fileOperators, commandNames }: AdminDependencies) {
-  const inTable = (await findOperators(db)).filter(({ status }) => status === 'active');
-  const others = [...fileOperators().values(), ...inTable].map((one) => one.name);
-  if (others.includes(name))
-    throw new OperatorError('refused_value', `An operator with a token is called ${name}.`);
-  checkOperatorName(name, others, commandNames);
 }
 
 /** Runs at most so many works at once, and one of each operator. A work gets a function to await where others may have their turns. */

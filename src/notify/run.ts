@@ -1,15 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
 import { memoize } from '../rules/common/memoize.ts';
-import {
-  type AuditEvent,
-  cursorAge,
-  findTrailPart,
-  formatCursor,
-  ownCursor,
-  parseCursor,
-  type TrailCursor,
-} from '../store/operate/auditTrail.ts';
+import { cursorAge, formatCursor, ownCursor, parseCursor } from '../store/operate/auditTrail.ts';
 import {
   findEventsEndpoints,
   findNotifyCursors,
@@ -23,6 +15,7 @@ import {
   WALLET,
 } from '../store/operate/notifyCursors.ts';
 import type { Receiver, Webhook } from './deliver.ts';
+import { PART, readPart, readTrail, type Tell, type TrailPart } from './trailPart.ts';
 
 // The audit trail is the queue. Receivers that keep up share one cursor. One that fails, or takes long, falls behind: it gets a
 // cursor of its own, from which it is told what it has missed, and delays no other. Delivery is at least once: what a killed process
@@ -40,11 +33,6 @@ export interface Notifier {
   readonly tellApplications: Tell;
 }
 
-/** What an event says to receivers, by their names. */
-type Tell = (event: AuditEvent) => Promise<readonly (readonly [receiver: string, webhook: Webhook])[]>;
-
-/** Events that one read takes. */
-const PART = 500;
 /** A receiver that takes longer for a webhook, or for all of a part, falls behind. */
 const PATIENCE_MS = 500;
 const MAX_PART_MS = 2_000;
@@ -101,7 +89,7 @@ async function tellPart(notifier: Notifier, busy: Set<string>, signal: AbortSign
   const cursors = await findNotifyCursors(pool);
   const shared = cursors.find(({ endpoint }) => endpoint === TRAIL)?.cursor ?? (await startFromNow(pool));
   const behind = await findBehind(notifier, cursors, receivers, shared, busy);
-  const part = await readPart(notifier, shared, [notifier.tellWallet, notifier.tellApplications]);
+  const part = await readPart(pool, shared, [notifier.tellWallet, notifier.tellApplications]);
   const keepingUp = [...receivers.values()].filter(
     ({ name }) => !behind.has(name) && part.webhooks.has(name),
   );
@@ -127,13 +115,13 @@ async function tellPart(notifier: Notifier, busy: Set<string>, signal: AbortSign
   };
   for (const [at, { endpoint, done }] of told.entries()) if (results[at] === null) finish(endpoint, done);
   // No further than those that keep up have come: whoever shares their cursor would be told the rest again.
-  const readOnce = memoize((cursor: string) => readPart(notifier, cursor, [notifier.tellApplications], end));
+  const readOnce = memoize((cursor: string) => readPart(pool, cursor, [notifier.tellApplications], end));
   for (const cursor of behind.values()) {
     const receiver = receivers.get(cursor.endpoint);
     if (receiver === undefined || busy.has(receiver.name) || !cursor.isDue || cursor.isPaused) continue;
     const missed =
       receiver.name === WALLET
-        ? readPart(notifier, cursor.cursor, [notifier.tellWallet], end)
+        ? readPart(pool, cursor.cursor, [notifier.tellWallet], end)
         : readOnce(cursor.cursor);
     finish(
       receiver.name,
@@ -147,7 +135,7 @@ async function tellPart(notifier: Notifier, busy: Set<string>, signal: AbortSign
 async function moveShared(
   { pool, log }: Notifier,
   shared: string,
-  { next, count }: Part,
+  { next, count }: TrailPart,
   fallBehind: readonly NewCursor[],
 ): Promise<string> {
   const [before, after] = [cursorAge(shared), cursorAge(next)];
@@ -180,45 +168,6 @@ async function findBehind(
   return behind;
 }
 
-/** The events after a cursor. */
-interface Part {
-  readonly next: string;
-  readonly count: number;
-  /** By receiver, in order. */
-  readonly webhooks: ReadonlyMap<string, readonly Webhook[]>;
-}
-
-async function readTrail(pool: pg.Pool, cursor: TrailCursor | null) {
-  const part = await findTrailPart(pool, cursor, PART);
-  if (part === null) throw new Error('the database was replaced by another one');
-  return part;
-}
-
-/** @param end a cursor that the part doesn't pass */
-async function readPart(
-  { pool }: Notifier,
-  cursor: string,
-  tells: readonly Tell[],
-  end: string | null = null,
-): Promise<Part> {
-  const part = await readTrail(pool, parseCursor(cursor));
-  const limit = end === null ? part.cursor.from : parseCursor(end).from;
-  // Transactions that waited for each other's locks may have got their numbers the other way round.
-  const events = part.events
-    .filter(({ transaction }) => BigInt(transaction) < limit)
-    .toSorted((one, other) => one.at.getTime() - other.at.getTime());
-  const webhooks = new Map<string, Webhook[]>();
-  for (const event of events)
-    for (const tell of tells)
-      for (const [receiver, webhook] of await tell(event)) {
-        const queue = webhooks.get(receiver);
-        if (queue === undefined) webhooks.set(receiver, [webhook]);
-        else queue.push(webhook);
-      }
-  const next = end !== null && part.cursor.from > limit ? end : formatCursor(part.cursor);
-  return { next, count: events.length, webhooks };
-}
-
 /** Resolves when no webhook was delivered for a while, or a part takes too long. @param delivered grows meanwhile */
 async function lateness(delivered: readonly string[]): Promise<null> {
   const end = performance.now() + MAX_PART_MS;
@@ -232,7 +181,7 @@ async function lateness(delivered: readonly string[]): Promise<null> {
 type Before = Pick<NotifyCursor, 'cursor' | 'delivered' | 'failures' | 'failingSince'>;
 
 /** Delivers a part's webhooks to a receiver, one after the other. @returns what is `delivered` so far, and its cursor at the end */
-function tellReceiver(notifier: Notifier, receiver: Receiver, part: Part, before: Before) {
+function tellReceiver(notifier: Notifier, receiver: Receiver, part: TrailPart, before: Before) {
   const delivered = [...before.delivered];
   return { delivered, done: deliverAll(notifier, receiver, part, before, delivered) };
 }
@@ -240,7 +189,7 @@ function tellReceiver(notifier: Notifier, receiver: Receiver, part: Part, before
 async function deliverAll(
   { deliver, log }: Notifier,
   receiver: Receiver,
-  { next, webhooks }: Part,
+  { next, webhooks }: TrailPart,
   before: Before,
   delivered: string[],
 ): Promise<NewCursor> {
