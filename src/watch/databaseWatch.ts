@@ -89,7 +89,9 @@ export class DatabaseWatch {
 
   async #checkNow(): Promise<boolean> {
     clearTimeout(this.#next); // a health check may come first
-    await gateOf.get(this.#db)?.tried; // a migration at the start may take long: no fault of the database
+    const gate = gateOf.get(this.#db);
+    if (gate !== undefined) await gate.tried; // a migration at the start may take long: no fault of the database
+    // Started before that of `check`, so the log and the metrics tell an outage before a readiness check does.
     const late = setTimeout(() => this.#isAway(this.#trouble?.cause ?? new Error(LATE)), LATE_MS).unref();
     try {
       await this.#checkWritable();
