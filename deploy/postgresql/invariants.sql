@@ -139,7 +139,7 @@ with checks (name, level, holds, fails, remedy) as (values
    'rows were changed or lost outside Assent: compare with an exported trail and a backup'),
   ('trail_of_revocations', 'error', 'the trail has each revocation', 'revoked grants have no revocation in the trail',
    'rows were changed or lost outside Assent: compare with an exported trail and a backup'),
-  ('trail_of_scopes', 'error', 'each grant has the scope of its last approval', 'grants have another scope than their last approval',
+  ('trail_of_scopes', 'error', 'each grant has the scope of its last approval or lowering', 'grants have another scope than their last approval or lowering',
    'the row was changed outside Assent: find out who may, and revoke those authorizations'),
   ('trail_of_exchanges', 'error', 'each exchange in the trail has an approval of its own', 'grants were exchanged without an approval of their own',
    'rows were changed or lost outside Assent: compare with an exported trail and a backup'),
@@ -153,7 +153,7 @@ with checks (name, level, holds, fails, remedy) as (values
     from pg_inherits join pg_class on pg_class.oid = inhrelid where inhparent = 'audit_events'::regclass
 ), events as ( -- sorted without scopes
   select grant_id, at, kind, a.scope <> g.scope is not true as is_of_scope,
-         kind in ('approved', 'approved_again', 'imported') as approves,
+         kind in ('approved', 'approved_again', 'imported') as approves, kind = 'lowered_by_operator' as lowers,
          kind in ('replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator') as revokes
     from audit_events a join grants g using (grant_id) offset 0
 ), history as ( -- each event with the last approval until then, and the last exchange before
@@ -161,9 +161,9 @@ with checks (name, level, holds, fails, remedy) as (values
          max(at) filter (where kind = 'exchanged') over (history rows between unbounded preceding and 1 preceding) as exchanged_before
     from events window history as (partition by grant_id order by at)
 ), of_grant as (
-  select grant_id, count(*) filter (where approves or revokes) as raised, count(*) filter (where kind in ('approved', 'imported')) as beginnings,
+  select grant_id, count(*) filter (where approves or lowers or revokes) as raised, count(*) filter (where kind in ('approved', 'imported')) as beginnings,
          max(at) filter (where approves) as approved_at, max(at) filter (where kind in ('exchanged', 'imported')) as exchanged_at,
-         max(at) filter (where revokes) as revoked_at, max(at) filter (where approves and is_of_scope) as approved_so_at,
+         max(at) filter (where revokes) as revoked_at, max(at) filter (where approves or lowers) as scope_at, max(at) filter (where (approves or lowers) and is_of_scope) as scope_so_at,
          bool_or(kind = 'exchanged' and (approved_until < exchanged_before
                  or approved_until < at - (select exchange from trail)
                     and at - (select exchange from trail) > (select begins from trail))) as exchanged_twice
@@ -178,7 +178,7 @@ with checks (name, level, holds, fails, remedy) as (values
                 then 'trail_of_tokens' end,
            case when g.revoked_at > reliable and coalesce(e.revoked_at < g.revoked_at - interval '5 minutes', true)
                 then 'trail_of_revocations' end,
-           case when e.approved_so_at is distinct from e.approved_at then 'trail_of_scopes' end,
+           case when e.scope_so_at is distinct from e.scope_at then 'trail_of_scopes' end,
            case when e.exchanged_twice then 'trail_of_exchanges' end,
            case when g.revoked_at is null and e.revoked_at > coalesce(e.approved_at, '-infinity') then 'revived' end,
            case when case coalesce(e.beginnings, 0)
@@ -306,7 +306,7 @@ with checks (name, level, holds, fails, remedy) as (values
            case when part = 'audit_events_rest'::regclass then 'trail_months' end,
            case when kind not in (
              'approved', 'approved_again', 'rejected', 'exchanged', 'ends_soon', 'right_expired', 'expired', 'replayed', 'revoked_by_user', 'revoked_by_application',
-             'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended',
+             'revoked_by_operator', 'lowered_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended',
              'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'client_created',
              'client_imported', 'client_updated', 'client_blocked', 'client_unblocked', 'client_deleted', 'client_secret_added', 'client_secret_retired',
              'resource_created', 'resource_blocked', 'resource_unblocked', 'resource_deleted', 'resource_secret_added',

@@ -153,7 +153,7 @@ const SETTINGS: { readonly [Usage in keyof typeof OPERATIONS]?: SettingsOf<(type
       trail: () => [
         new Option(
           '--trail <file>',
-          'after a restore, revoke the authorizations that ended or were replaced later, according to the audit trail in this file (exported by “assent audit next”)',
+          'after a restore, revoke the authorizations that ended, were lowered or replaced later, according to the audit trail in this file (exported by “assent audit next”)',
         ).conflicts(['login', 'client', 'since', 'until']),
       ],
       hashes: () => [

@@ -4,7 +4,7 @@ import type { AuditEvent } from '../store/operate/auditTrail.ts';
 import { findGrantsToTell, type GrantToTell } from '../store/operate/notifyCursors.ts';
 import type { Webhook } from './deliver.ts';
 
-/** The `reason` by the event: of `authorization.ended`, or of `authorization.lowered` where a right has ended. */
+/** The `reason` by the event: of `authorization.ended`, or of `authorization.lowered`. */
 const REASONS: Readonly<Partial<Record<AuditEvent['outcome'], string>>> = {
   approved_again: 'replaced',
   expired: 'expired',
@@ -13,6 +13,7 @@ const REASONS: Readonly<Partial<Record<AuditEvent['outcome'], string>>> = {
   revoked_by_user: 'user',
   revoked_by_application: 'application',
   revoked_by_operator: 'operator',
+  lowered_by_operator: 'operator',
   client_blocked: 'client_blocked',
   user_blocked: 'user_blocked',
 };
@@ -28,7 +29,7 @@ export async function tellApplications(pool: pg.Pool, event: AuditEvent, currenc
   const reason = detail?.deleted ? 'deleted' : REASONS[outcome];
   const endedBefore = outcome === 'approved_again' && !detail?.replaces;
   if (reason === undefined || endedBefore) return [];
-  const isLowered = outcome === 'right_expired';
+  const isLowered = outcome === 'right_expired' || outcome === 'lowered_by_operator';
   const type = isLowered ? 'authorization.lowered' : 'authorization.ended';
   const left = isLowered ? { scope: scopeLeft(event, currency) } : {};
   const tell = (to: GrantToTell, webhookId: string): Told => {
@@ -41,8 +42,8 @@ export async function tellApplications(pool: pg.Pool, event: AuditEvent, currenc
   return grants.map((grant) => tell(grant, `${id}-${grant.grantId}`));
 }
 
-/** The rights that an authorization has after one of them has ended. */
-function scopeLeft({ clientId, scope, detail }: AuditEvent, currency: string): string {
+/** The rights that an authorization has afterwards. */
+function scopeLeft({ at, clientId, scope, detail }: AuditEvent, currency: string): string {
   const grant = { clientId: clientId ?? '', scope: scope ?? '' };
-  return formatScope(grantedRights(grant, currency, new Date(String(detail?.ends_at))));
+  return formatScope(grantedRights(grant, currency, new Date(String(detail?.ends_at ?? at))));
 }

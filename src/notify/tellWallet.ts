@@ -41,6 +41,7 @@ const KINDS: Readonly<Partial<Record<AuditEvent['outcome'], Kind>>> = {
   revoked_by_user: 'ended',
   revoked_by_application: 'ended',
   revoked_by_operator: 'ended',
+  lowered_by_operator: 'lowered',
 };
 
 /** A message to a user, ready to send, in the user's language, else the service's first; null for none, and for a deleted user. */
@@ -89,7 +90,7 @@ function writeMessage(kind: Kind, event: AuditEvent, locale: Locale) {
     by: outcome,
     number,
     link,
-    ...(isApproval && describeAccess(event, textOr(detail.replaces), locale)),
+    ...((isApproval || kind === 'lowered') && describeAccess(event, textOr(detail.replaces), locale)),
     ...(endsAt !== null && describeEnd(event, new Date(endsAt), locale)),
   };
   const { subject, text } = texts.messages[kind] as Record<'subject' | 'text', (of: typeof values) => string>;

@@ -1,11 +1,13 @@
 import type pg from 'pg';
 import { z } from 'zod';
 import { grantState } from '../rules/account/grantState.ts';
+import { OperatorError } from '../rules/common/error.ts';
 import { tokenExpiresAt } from '../rules/common/lifetimes.ts';
 import { recordOf } from '../rules/common/recordOf.ts';
 import { REQUEST_DEADLINE_MS } from '../rules/common/timeouts.ts';
 import { rightKeyOf } from '../rules/request/scopeRules.ts';
 import { formatScope, parseScope } from '../rules/scope/scope.ts';
+import { lowerScope } from '../rules/spending/lowerScope.ts';
 import type { Digest } from '../secrets/digest.ts';
 import { UUID } from '../secrets/tokens.ts';
 import { type AuditKind, actorParameters } from '../store/common/auditEvents.ts';
@@ -14,6 +16,7 @@ import type { Grant } from '../store/common/grants.ts';
 import { findSpent } from '../store/common/spent.ts';
 import { findUser } from '../store/common/users.ts';
 import * as store from '../store/operate/liveGrants.ts';
+import { lowerGrant } from '../store/operate/lowering.ts';
 import { REGISTRATION_STATEMENTS } from '../store/operate/registered.ts';
 import { MAX_GRANTS_A_STATEMENT, revokeGrants } from '../store/token/revocations.ts';
 import { runAudited } from './audit.ts';
@@ -105,6 +108,28 @@ async function requireGrant(db: pg.Pool, grantId: string) {
   return ensureFound(grant, 'grant', grantId);
 }
 
+export const lower = operation({
+  summary: 'leave an authorization fewer rights or lower limits; its code and token go on',
+  input: z.strictObject({
+    grantId: text('grant-id'),
+    scope: text('rights').describe(
+      'what is left: the present scope with smaller sums, a largest payment, an earlier last day, or without a right',
+    ),
+  }),
+  output: z.object(recordOf(['grantId', 'scope'], z.string())),
+  effect: 'supports',
+  async run({ db, operator, offer }, { grantId, scope: asked }) {
+    const { scope: earlier, now } = await requireGrant(db, grantId);
+    const scope = lowerScope(earlier, asked, await offer(), now);
+    if (scope === earlier) return { grantId, scope };
+    const by = actorParameters(operator, { replaces: earlier });
+    const decideBy = performance.now() + REQUEST_DEADLINE_MS;
+    if (!(await lowerGrant(db, { grantId, earlier, scope, ...by, decideBy })).lowered)
+      throw new OperatorError('state', `the authorization ${grantId} has ended, or was changed meanwhile`);
+    return { grantId, scope };
+  },
+});
+
 const LINES = z.object({ name: z.string(), lines: z.custom<AsyncIterable<string>>() });
 
 export const revoke = operation({
@@ -117,7 +142,9 @@ export const revoke = operation({
       clientId: ID.optional().describe('revoke the authorizations of this application; with a user, of both'),
       since: timeThat('revoke the authorizations granted from this day (UTC) or time on'),
       until: timeThat('revoke the authorizations granted before this day (UTC) or time'),
-      trail: LINES.optional().describe('revoke those that ended or were replaced according to this trail'),
+      trail: LINES.optional().describe(
+        'revoke those that ended, were lowered or replaced according to this trail',
+      ),
       hashes: LINES.optional().describe('revoke those of the imported tokens with these SHA-256'),
     })
     .refine(
@@ -173,6 +200,7 @@ const REVOCATIONS: readonly string[] = [
   'revoked_by_application',
   'revoked_by_operator',
 ] satisfies AuditKind[];
+const LOWERING = 'lowered_by_operator' satisfies AuditKind;
 
 /** Looks up what the lines of a file name. @param read throws for a line that can't be read @returns `unreadable`: their number */
 async function findInFile<Named>(
@@ -210,9 +238,15 @@ const readDigest = (line: string): Digest | undefined =>
   line.trim() ? `\\x${z.hash('sha256').parse(line.trim())}` : undefined;
 
 const END = z
-  .object({ outcome: z.enum([...APPROVALS, ...REVOCATIONS]), grant_id: z.guid(), at: z.coerce.date() })
-  .transform(({ outcome, grant_id, at }): store.GrantEnd => {
-    return { grantId: grant_id, at, isApproval: APPROVALS.includes(outcome) };
+  .object({
+    outcome: z.enum([...APPROVALS, ...REVOCATIONS, LOWERING]),
+    grant_id: z.guid(),
+    at: z.coerce.date(),
+    scope: z.string().nullish(),
+  })
+  .transform(({ outcome, grant_id, at, scope = null }): store.GrantEnd => {
+    const lowered = outcome === LOWERING ? scope : null;
+    return { grantId: grant_id, at, isApproval: APPROVALS.includes(outcome), lowered };
   });
 
 async function filterOf(db: pg.Pool, { login, ...rest }: store.GrantFilter & { login?: string | undefined }) {

@@ -49,6 +49,7 @@ export const VERBS = {
   'grant list': grants.list,
   'grant show <grant-id>': grants.show,
   'grant revoke [grant-id]': grants.revoke,
+  'grant lower <grant-id>': grants.lower,
 
   audit: audit.show,
   'audit next [cursor]': audit.next,

@@ -71,6 +71,7 @@ function newValues(): Things {
     redirect_uri: 'https://shop.example/callback',
     reviewed: true,
     role: 'changes',
+    scope: 'account-info',
     search: 'anna petr',
     secret: secret(),
     since: '2026-11-20',

@@ -64,6 +64,10 @@ async function beBusy(): Promise<void> {
   const pressed = await agent.submit(page, 'decision', { decision: 'allow', limit_0: '100' });
   const confirmed = await confirm(agent, await follow(agent, pressed), user.paymentPassword);
   expect(leadsTo(confirmed, '/oauth/receipt')).toBe(true);
+  const grants = await json<Record<string, string>[]>(`grant list --client ${client_id}`);
+  const grant = grants.find(({ instance_name }) => instance_name === TILL);
+  for (const sum of [900, 800])
+    await json(`grant lower ${grant?.grant_id} --scope payment-shop.limit(7,${sum})`);
   await obtainToken(new Agent(server.baseUrl), client, other);
   await json(`client update ${client_id} --name "Another Shop"`);
   await json(`user block ${other.login}`);

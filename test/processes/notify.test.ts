@@ -492,6 +492,36 @@ it('assent maintain writes what has ended, and what ends in 30 days, also of sin
   `);
 });
 
+it('tells the application and the wallet what an operator has left of an authorization', async () => {
+  const client = await applicationAt(path);
+  const scope = 'account-info payment-shop.limit(7,5000)';
+  await tokenFor(client, await users(), { scope });
+  await notify({ NOTIFY_URL: receivers.uriOf(`${path}-wallet`) });
+  const [grant] = await json<{ grant_id: string }[]>(`grant list --client ${client.clientId}`);
+  const left = 'payment-shop.limit(7,900)';
+  await json(`grant lower ${grant?.grant_id} --scope ${left}`);
+  await expect
+    .poll(() => receivers.acceptedAt(path).map(({ type, data }) => [type, data]), { timeout: 20_000 })
+    .toEqual([
+      [
+        'authorization.lowered',
+        {
+          grant_id: grant?.grant_id,
+          client_id: client.clientId,
+          instance_name: null,
+          reason: 'operator',
+          scope: left,
+        },
+      ],
+    ]);
+  const message = () => receivers.acceptedAt(`${path}-wallet`).find(({ kind }) => kind === 'lowered');
+  await expect.poll(message, { timeout: 20_000 }).toBeTruthy();
+  const { subject, text } = message() ?? {};
+  expect(`${subject}: ${text}`.replace(/\d+\s\w+\s\d{4}\sat\s[\d:]+\sUTC/, '{time}')).toMatchInlineSnapshot(
+    `"Test Shop may do less now: We lowered this on {time}. It can no longer see your account number, balance and status. From now on: pay any shop (at most RUB 900 in any 7 days, before: at most RUB 5,000 in any 7 days). Payments already made are not undone."`,
+  );
+});
+
 it('killed again and again, and with receivers that fail one in three, it misses nothing and keeps the order', async () => {
   const clients = await Promise.all(['a', 'b', 'c'].map((name) => applicationAt(`${path}-${name}`)));
   const user = await users();

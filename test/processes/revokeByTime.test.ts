@@ -38,7 +38,7 @@ it('assent grant revoke revokes the grants before or since a time, only with --y
 });
 
 describe('assent grant revoke --trail, after a restore', () => {
-  it('revokes exactly the grants that the trail shows as ended or replaced after the backup', async () => {
+  it('revokes exactly the grants that the trail shows as ended, lowered or replaced after the backup', async () => {
     const file = join(folder, 'trail.jsonl');
     // An event is exported once no older transaction runs in the cluster, which other tests use too.
     const followUntil = (ended: number) =>
@@ -52,35 +52,44 @@ describe('assent grant revoke --trail, after a restore', () => {
     const tokenOf = (instance_name: string) => obtainToken(agent, client, user, { instance_name });
     const [kept, revoked] = [await tokenOf('kept'), await tokenOf('revoked')];
     const [replaced, again] = [await tokenOf('replaced'), await tokenOf('again')];
-    await followUntil(4);
+    const [lowered, before] = [await tokenOf('lowered'), await tokenOf('lowered before')];
+    const lower = async (instance: string) => {
+      const { rows } = await database.pool.query('select grant_id from grants where instance_name = $1', [
+        instance,
+      ]);
+      await json(`grant lower ${rows[0].grant_id} --scope account-info`);
+    };
+    await lower('lowered before');
+    await followUntil(7);
     await anHourLater(file);
     await plant(database, 'create table saved as select * from grants');
     const form = { token: revoked, client_id: client.clientId, client_secret: client.clientSecret ?? '' };
     expect((await agent.post('/oauth/revoke', form)).status).toBe(200);
     await tokenOf('replaced');
     await tokenOf('again');
-    await followUntil(4 + 3);
+    await lower('lowered');
+    await followUntil(7 + 4);
     appendFileSync(file, '{"torn');
 
     await plant(database, 'delete from grants', 'insert into grants select * from saved', 'drop table saved');
-    expect(await active(kept, revoked, replaced)).toEqual([true, true, true]);
+    expect(await active(kept, revoked, replaced, lowered)).toEqual([true, true, true, true]);
     const anew = await tokenOf('again'); // issued after the restore
     const asked = await refused(`grant revoke --trail ${file}`, 2);
-    expect(asked).toContain('pass --yes to revoke 2 authorizations');
+    expect(asked).toContain('pass --yes to revoke 3 authorizations');
     expect(await revoke(`--trail ${file} --yes`)).toMatchObject({
-      revoked: 2,
+      revoked: 3,
       trail: file,
       warnings: [expect.stringMatching(/^lines that can't be read: 1 in /)],
     });
-    const isLeft = [true, false, false, false, true];
-    expect(await active(kept, revoked, replaced, again, anew)).toEqual(isLeft);
+    const isLeft = [true, true, false, false, false, false, true];
+    expect(await active(kept, before, lowered, revoked, replaced, again, anew)).toEqual(isLeft);
     expect(await revoke(`--trail ${file} --yes`)).toMatchObject({ revoked: 0 });
   });
 });
 
 /** Events of this test's tokens that may end an authorization. */
 const ENDING =
-  /"outcome":"(approved|approved_again|revoked_by_application)".*"instance_name":"(kept|revoked|replaced|again)"/g;
+  /"outcome":"(approved|approved_again|revoked_by_application|lowered_by_operator)".*"instance_name":"(kept|revoked|replaced|again|lowered|lowered before)"/g;
 
 /** The last line of `assent audit next` is the next place, also in a file to which its output is appended. */
 function lastPlace(file: string): string {

@@ -24,10 +24,11 @@ select current_setting('server_version_num')::int as "versionNumber",
          abs(extract(epoch from clock_timestamp()) - $1)::float8 as "skewSeconds",
          current_user as role;
 
--- 'select distinct g.grant_id as id, g.user_id as "userId" from…'(uuid[], timestamp with time zone[], boolean[]) → id uuid, userId uuid
+-- 'select distinct g.grant_id as id, g.user_id as "userId" from…'(uuid[], timestamp with time zone[], boolean[], text[]) → id uuid, userId uuid
 select distinct g.grant_id as id, g.user_id as "userId"
-  from unnest($1::uuid[], $2::timestamptz[], $3::boolean[]) with ordinality as input (grant_id, at, is_approval, n) join grants g using (grant_id)
- where g.confirmed_at < input.at - case when is_approval then interval '10 seconds' else interval '0' end and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at);
+  from unnest($1::uuid[], $2::timestamptz[], $3::boolean[], $4::text[]) with ordinality as input (grant_id, at, is_approval, lowered, n) join grants g using (grant_id)
+ where g.confirmed_at < input.at - case when is_approval then interval '10 seconds' else interval '0' end
+   and input.lowered is distinct from g.scope and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at);
 
 -- 'select format('indexes were made with version %s of the data…'() → text text, remedy text
 select format('indexes were made with version %s of the database''s collation, which is %s now', datcollversion, now) as text,
@@ -567,6 +568,22 @@ select g.grant_id as "grantId", g.user_id as "userId", g.client_id as "clientId"
               when c.status <> 'active' then 'client blocked' when u.status <> 'active' then 'user blocked' end as refused
     from grants g join clients c using (client_id) join users u using (user_id) where g.grant_id = $2;
 
+-- grant-lower-by-operator(uuid, text, text, text, jsonb, text, text, timestamp with time zone) → lowered boolean, late boolean
+with locked as (
+  select g.grant_id from grants g where g.grant_id = $1 and g.scope = $2 and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) for no key update
+), moment as materialized (
+  select clock_timestamp() >= $8::timestamptz as late
+    from (select (select count(*) from locked) as rows) locked where rows >= 0
+), lowered as (
+  update grants g set scope = $3, lowered = true, revision = g.revision + 1
+    from locked, moment where g.grant_id = locked.grant_id and not late
+  returning g.grant_id, g.user_id, g.client_id, g.instance_name, g.scope
+), recorded as (
+  insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, operator, detail, address, reference)
+  select 'lowered_by_operator', grant_id, user_id, client_id, instance_name, scope, $4, $5::jsonb, $6, $7 from lowered
+)
+select exists (select from lowered) as lowered, late from moment;
+
 -- grant-mark-used(uuid[], bytea[]) → nothing
 update grants set last_used_on = (clock_timestamp() at time zone 'UTC')::date
  where grant_id = any (array(
@@ -698,22 +715,22 @@ select a.kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text as micro
        a.detail ->> 'browser' as browser, a.detail ->> 'system' as system,
        case when a.kind in ('approved', 'approved_again') then to_char(a.at at time zone 'UTC', 'YYYY-MM-DD-') || a.reference end as receipt
   from (
-select * from audit_events where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'expired', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set') and at <= coalesce(timestamptz 'epoch' + $2::bigint * interval '1 microsecond', 'infinity') order by at desc, ctid
-offset (select count(*) from (select from audit_events where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'expired', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set') and at = timestamptz 'epoch' + $2::bigint * interval '1 microsecond' limit $3) passed) limit $4) a
+select * from audit_events where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'expired', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'lowered_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set') and at <= coalesce(timestamptz 'epoch' + $2::bigint * interval '1 microsecond', 'infinity') order by at desc, ctid
+offset (select count(*) from (select from audit_events where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'expired', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'lowered_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set') and at = timestamptz 'epoch' + $2::bigint * interval '1 microsecond' limit $3) passed) limit $4) a
   left join clients c using (client_id)
  order by a.at desc;
 
 -- history-find-approval(uuid, timestamp with time zone, timestamp with time zone, text) → kind text, at timestamp with time zone, micros text, clientId text, clientName text, instanceName text, scope text, address text, confirmedBy text, browser text, system text, receipt text, grantId uuid
 with approval as (
   select grant_id as its_grant, at as its_time from audit_events
-   where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'expired', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set') and at >= $2 and at < $3 and kind in ('approved', 'approved_again') and reference = $4)
+   where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'expired', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'lowered_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set') and at >= $2 and at < $3 and kind in ('approved', 'approved_again') and reference = $4)
 
 select a.kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text as micros, a.client_id as "clientId",
        c.name as "clientName", a.instance_name as "instanceName", a.scope, case when a.operator is null then a.address end as address, a.detail ->> 'confirmed_by' as "confirmedBy",
        a.detail ->> 'browser' as browser, a.detail ->> 'system' as system,
        case when a.kind in ('approved', 'approved_again') then to_char(a.at at time zone 'UTC', 'YYYY-MM-DD-') || a.reference end as receipt, a.grant_id as "grantId"
   from (select later.* from approval cross join lateral (
-     select * from audit_events where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'expired', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set') and at >= its_time order by at limit 10000) later
+     select * from audit_events where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'expired', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'lowered_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set') and at >= its_time order by at limit 10000) later
     where grant_id = its_grant and kind <> 'rejected' order by at limit 2) a
   left join clients c using (client_id)
  order by a.at desc;

@@ -12,7 +12,7 @@ import type { FileOperators } from '../../src/rules/account/operatorsFile.ts';
 import type { AccessLevel } from '../../src/rules/account/role.ts';
 import { BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
 import { NO_TARGET_NAMES } from '../../src/rules/face/directory.ts';
-import { BUILT_IN_OFFER } from '../../src/rules/request/scopeRules.ts';
+import { BUILT_IN_OFFER, type Offer } from '../../src/rules/request/scopeRules.ts';
 import { KeyRing } from '../../src/secrets/keyRing.ts';
 import { ledger, newSecret, refuse } from './ledger.ts';
 import { createDatabase } from './postgres/database.ts';
@@ -38,12 +38,13 @@ export async function openAdmin(
   atTheEnd: (close: () => Promise<void>) => void = afterAll,
   fileOperators: FileOperators = new Map(),
   operatorSignIn: OperatorSignIn | null = null,
+  offer: Offer = BUILT_IN_OFFER,
 ): Promise<string> {
   const names = { serviceNames: () => ['Assent'], commandNames: ['root'] };
   const surroundings = {
     db,
     ...names,
-    offer: async () => BUILT_IN_OFFER,
+    offer: async () => offer,
     fileOperators: () => fileOperators,
   };
   const log = pino({ level: 'trace' }, collect(logLines));

@@ -257,6 +257,7 @@ export interface Sentences {
       readonly revoked_by_user: With<'client'>;
       readonly revoked_by_application: With<'client'>;
       readonly revoked_by_operator: With<'client'>;
+      readonly lowered_by_operator: With<'client'>;
       readonly expired: With<'client'>;
       readonly signed_in: string;
       readonly signed_out: string;
@@ -509,6 +510,10 @@ export interface Sentences {
       readonly subject: With<'client' | 'part' | 'day'>;
       readonly text: With<'acts' | 'part' | 'client'>;
     };
+    readonly lowered: {
+      readonly subject: With<'client'>;
+      readonly text: With<'time' | 'dropped' | 'acts'>;
+    };
     readonly right_ended: {
       readonly subject: With<'client'>;
       readonly text: With<'day' | 'acts'>;
@@ -568,6 +573,7 @@ export interface Sentences {
       readonly delete: string;
       readonly retire: string;
       readonly revoke: string;
+      readonly lower: string;
       readonly resume: string;
       readonly show: string;
       readonly 'revoke-all': string;
@@ -632,6 +638,7 @@ export interface Sentences {
       readonly revoked_by_user: string;
       readonly revoked_by_application: string;
       readonly revoked_by_operator: string;
+      readonly lowered_by_operator: string;
       readonly ends_soon: string;
       readonly signed_in: string;
       readonly signed_out: string;

@@ -60,11 +60,13 @@ export function listsOf(thing: Endpoint): Endpoint[] {
 /** What a role may do with a thing, or add to a list, except what would change nothing. */
 export function verbsOf(page: Endpoint, row: Row, role: AccessLevel): Endpoint[] {
   const id = idOf(page);
+  const hasEnded = ['revoked', 'expired', 'code expired'].includes(String(row.state));
   const useless: Readonly<Record<string, boolean>> = {
     create: id !== undefined,
     block: row.status === 'blocked',
     unblock: row.status === 'active' && !row.wait_seconds,
-    revoke: ['revoked', 'expired', 'code expired'].includes(String(row.state)),
+    revoke: hasEnded,
+    lower: hasEnded,
   };
   const isAbout = (one: Endpoint) =>
     one.path === page.path ||

@@ -11,6 +11,7 @@ export const SHOWN_TO_USER_BY_EVENT_KIND = {
     ['expired', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator'],
     true,
   ),
+  ...recordOf(['lowered_by_operator'], true),
   ...recordOf(['signed_in', 'signed_out', 'session_ended', 'other_sessions_ended'], true),
   ...recordOf(['password_changed', 'payment_password_changed'], true),
   ...recordOf(['password_guessed', 'payment_password_guessed'], true),

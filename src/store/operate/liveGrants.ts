@@ -70,6 +70,8 @@ export interface GrantEnd {
   readonly at: Date;
   /** True for an approval, which ends the earlier one and not itself. */
   readonly isApproval: boolean;
+  /** The scope that a lowering left; null for an end. */
+  readonly lowered: string | null;
 }
 
 // An authorization precedes its own event, by at most its statement's time.
@@ -77,8 +79,9 @@ const findEnded = batchStatement<GrantEnd>(
   '',
   `
 select distinct g.grant_id as id, g.user_id as "userId"
-  from @input(grant_id uuid, at timestamptz, is_approval boolean) join grants g using (grant_id)
- where g.confirmed_at < input.at - case when is_approval then interval '10 seconds' else interval '0' end and ${IS_LIVE}`,
+  from @input(grant_id uuid, at timestamptz, is_approval boolean, lowered text) join grants g using (grant_id)
+ where g.confirmed_at < input.at - case when is_approval then interval '10 seconds' else interval '0' end
+   and input.lowered is distinct from g.scope and ${IS_LIVE}`,
 );
 
 /** From grants with an end or a new approval: those that are live in an earlier authorization. */
