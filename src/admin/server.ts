@@ -27,6 +27,7 @@ import { ANSWER_MS, STATEMENT_MS } from '../rules/common/timeouts.ts';
 import type { Digest } from '../secrets/digest.ts';
 import { FairQueue } from '../secrets/fairQueue.ts';
 import { emit, METRIC_EVENTS } from '../signals/events.ts';
+import { isDatabaseUnavailable, nameTrouble } from '../store/database/errors.ts';
 import { STATEMENT_LIMITED_CONNECTIONS } from '../store/database/query.ts';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { type AdminDependencies, runEndpoint } from './handle.ts';
@@ -35,8 +36,8 @@ import { authenticate, type FoundOperator, findOperator, requireOwnName } from '
 declare module 'fastify' {
   interface FastifyRequest {
     operator: FileOperator | null;
-    /** The rule of a refusal, for the log. */
-    brokenRule: string | null;
+    /** Why it is refused, for the log. */
+    refusal: { readonly rule_id: string; readonly rule?: string } | null;
   }
   interface FastifyContextConfig {
     /** A page of `support/`, which knows its operator by a session. */
@@ -104,7 +105,7 @@ export function buildAdminApp(
     const text = body.toString();
     parse(request, text, (error, value) => done(error ?? refuseDoubled(text), value));
   });
-  app.decorateRequest('operator', null).decorateRequest('brokenRule', null);
+  app.decorateRequest('operator', null).decorateRequest('refusal', null);
   const noteFailure = limitFailures(MAX_OPERATOR_FAILURES_PER_MINUTE, 60_000);
   const limited: AdminApi['limited'] = (identified, request, reply) =>
     identified.catch((error: unknown) => {
@@ -224,9 +225,8 @@ function addRoutes(app: FastifyInstance, path: string, run: AdminApi['run']): vo
 
 /** One line for each answered request, without names in its path, query and body. */
 function logRequest(request: FastifyRequest, reply: FastifyReply): void {
-  const { operator, brokenRule } = request;
-  const rule = brokenRule !== null && { rule_id: brokenRule };
-  const line = { operator: operator?.name ?? null, ...lineOf(request, reply), ...rule };
+  const { operator, refusal } = request;
+  const line = { operator: operator?.name ?? null, ...lineOf(request, reply), ...refusal };
   request.log.info(line, 'operator request');
 }
 
@@ -247,9 +247,11 @@ function noteProblem(error: Error, request: FastifyRequest, reply: FastifyReply)
   if (status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
   const failure = METRIC_EVENTS.operatorFailure.find((one) => one === `${status}`);
   if (failure !== undefined) emit('operatorFailure', failure);
-  request.brokenRule = rule;
+  request.refusal = { rule_id: rule, ...(status === 503 && { rule: causeOf(error) }) };
   return verdict;
 }
+
+const causeOf = (error: Error) => (isDatabaseUnavailable(error) ? nameTrouble(error) : error.message);
 
 const { STATUS_CODES } = process.getBuiltinModule('node:http'); // an import loads undici, on Node 26
 const LATER = 'Try again in a moment. The operation may still complete: check before you repeat it.';

@@ -68,7 +68,7 @@ async function checkAll(shell: Shell): Promise<Finding[]> {
       return config === null ? ofDatabase : [...ofDatabase, ...(await examineSettings(pool, config))];
     })),
     ...findings,
-    ...(config?.provider ? await examineProvider(config.provider) : []),
+    ...(await Promise.all(providersOf(config).map(examineProvider))).flat(),
   ];
 }
 
@@ -182,6 +182,12 @@ async function checkReachable(baseUrl: string) {
   }
 }
 
+/** Of users and of operators, each once. */
+function providersOf(config: Config | null): ProviderSettings[] {
+  const named = [config?.provider, config?.operatorSignIn?.provider].filter((one) => one != null);
+  return [...new Map(named.map((one) => [one.issuer, one])).values()];
+}
+
 /** Checks that users can sign in at the provider, as far as its public metadata tell. */
 async function examineProvider(settings: ProviderSettings): Promise<Finding[]> {
   const judge = (check: string, isWell: boolean, text: string, remedy: string): Finding => {
@@ -204,7 +210,7 @@ async function examineProvider(settings: ProviderSettings): Promise<Finding[]> {
       judge('keys', keys > 0, `${keys} keys of the provider found at ${at}`, 'make its jwks_uri reachable'),
     ];
   } catch (error) {
-    const remedy = `allow connections to SIGN_IN_ISSUER, and compare ${settings.issuer} with the issuer in its metadata exactly`;
+    const remedy = `allow connections to it, and compare ${settings.issuer} with the issuer in its metadata exactly`;
     return [judge('provider', false, (error as Error).message, remedy)];
   }
 }

@@ -220,6 +220,9 @@ it('while the provider is away, a token still opens the pages', async () => {
     const agent = new Agent(await openWith({ ...signIn, provider }));
     const away = await agent.get('/support/sign-in/provider');
     expect([away.status, away.location]).toEqual([503, null]);
+    expect(admin.logLines.findLast((line) => line.includes('"status":503'))).toMatch(
+      /"rule_id":"provider","rule":"the OpenID provider does not respond correctly: .*ECONNREFUSED/,
+    );
     const token = await admin.tokenFor('reads');
     const form = await agent.get('/support');
     expect((await agent.submit(form, 'token', { token })).status).toBe(303);

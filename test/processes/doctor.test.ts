@@ -61,6 +61,19 @@ describe('assent doctor', () => {
       expect((await at()).map(({ check, level }) => `${check} ${level}`)).toEqual(checks);
     });
 
+    it('checks the provider of operators, too, and each once', async () => {
+      const issuer = { ADMIN_ROLES: 'groups desk=supports', ADMIN_SIGN_IN_ISSUER: wallet.issuer };
+      const { variables } = wallet;
+      const ofOperators = Object.entries(variables).flatMap(([name, value]) =>
+        /^SIGN_IN_CLIENT/.test(name) ? [[`ADMIN_${name}`, value]] : [],
+      );
+      const admin = { ...issuer, ...Object.fromEntries(ofOperators), ADMIN_PORT: '3100' };
+      for (const more of [admin, { ...variables, ...admin }]) {
+        const { findings } = await doctor({ ...good, ...more });
+        expect(findings.filter(({ check }) => check === 'provider')).toHaveLength(1);
+      }
+    });
+
     const OTHER = `${wallet.issuer}/users/`;
 
     it.each([

@@ -19,7 +19,7 @@ it('a server starts while the provider is unreachable, and signs users in once i
   const { server, json } = await startWith(wallet);
   await expect
     .poll(server.output)
-    .toMatch(/SIGN_IN_ISSUER does not respond correctly.*; users can't sign in until it does"/);
+    .toMatch(/the OpenID provider does not respond correctly.*; users can't sign in until it does"/);
   const agent = new Agent(server.baseUrl);
   expect((await agent.get('/oauth/sign-in')).status).toBe(503);
   await wallet.up();

@@ -29,7 +29,7 @@ export class ProviderAwayError extends Error {
   override readonly name = 'ProviderAwayError';
 
   constructor(error: unknown) {
-    super(`SIGN_IN_ISSUER does not respond correctly: ${describeCause(error)}`, { cause: error });
+    super(`the OpenID provider does not respond correctly: ${describeCause(error)}`, { cause: error });
   }
 }
 

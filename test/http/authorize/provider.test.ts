@@ -350,7 +350,7 @@ describe('a failing provider', () => {
     const agent = new Agent(there.baseUrl);
     expect(await logOf(there, await refusedAt(agent, '/oauth/sign-in'))).toMatchObject({
       rule_id: 'provider',
-      rule: expect.stringMatching(/^SIGN_IN_ISSUER does not respond correctly: .*ECONNREFUSED/),
+      rule: expect.stringMatching(/^the OpenID provider does not respond correctly: .*ECONNREFUSED/),
     });
     expect((await agent.get('/health/ready')).status).toBe(200);
     const shop = await there.createClient();
