@@ -255,6 +255,7 @@ const causeOf = (error: Error) => (isDatabaseUnavailable(error) ? nameTrouble(er
 
 const { STATUS_CODES } = process.getBuiltinModule('node:http'); // an import loads undici, on Node 26
 const LATER = 'Try again in a moment. The operation may still complete: check before you repeat it.';
+const PROVIDER_AWAY = 'The other sign-in does not respond. Use a token, or try again in a moment.';
 const OURS = 'Internal error: the log has the cause under the reference.';
 
 type Verdict = Readonly<{ status: number; detail: string; rule: string; field?: string | undefined }>;
@@ -264,7 +265,9 @@ function verdictOn(error: Error & { readonly statusCode?: number }): Verdict {
   if (error instanceof OperatorError)
     return { status: STATUS_BY_REASON[error.reason], detail, rule: error.reason, field: error.field };
   const unavailable = whyUnavailable(error);
-  if (unavailable !== null) return { status: 503, detail: LATER, rule: unavailable };
+  if (unavailable !== null) {
+    return { status: 503, detail: unavailable === 'provider' ? PROVIDER_AWAY : LATER, rule: unavailable };
+  }
   const said = statusCode === 415 ? 'Send JSON, with Content-Type: application/json.' : detail;
   if (statusCode < 500) return { status: statusCode, detail: said, rule: 'unreadable_request' };
   return { status: 500, detail: OURS, rule: 'server_error' };
