@@ -26,13 +26,15 @@ type Answer = (
   arrival: Arrival,
 ) => number | Promise<number>;
 
-/** An HTTPS server that receives webhooks, each path a receiver. @param folder for its certificate */
-export async function openReceivers(folder: string) {
+/** An HTTPS server that receives webhooks, each path a receiver. @param folder for its certificate, which ends after so many `days` */
+export async function openReceivers(folder: string, days?: number) {
   const [key, cert] = makeCertificate(
     folder,
     'receiver',
     'localhost',
     'subjectAltName=DNS:localhost,IP:127.0.0.1',
+    undefined,
+    days,
   );
   const deliveries: Delivery[] = [];
   const answers = new Map<string, Answer>();
@@ -60,6 +62,11 @@ export async function openReceivers(folder: string) {
     acceptedAt(path: string) {
       const accepted = deliveries.filter((one) => one.path === path && one.status < 300);
       return [...new Map(accepted.map((one) => [one.id, JSON.parse(one.body)])).values()];
+    },
+    /** Presents another certificate from now on; without one, its own again. */
+    present([otherKey = key, otherCert = cert]: readonly string[] = []) {
+      server.setSecureContext({ key: otherKey, cert: otherCert });
+      server.closeAllConnections();
     },
     close() {
       server.closeAllConnections();

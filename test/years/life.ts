@@ -1,0 +1,326 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Dice } from '../faults/dice.ts';
+import { newSecret } from '../support/ledger.ts';
+import { createClient } from '../support/registrations.ts';
+import { type Clock, DAY, HOUR } from './clock.ts';
+import { Installation, SERVER_ROLE } from './installation.ts';
+import { type Application, add, Model, type Person, type Token } from './model.ts';
+import { dayOf, People } from './people.ts';
+import { type Fault, PLANTED } from './planted.ts';
+
+export type Rule = (typeof PLANTED)[Fault] | 'the clock';
+
+interface Settings {
+  readonly months: number;
+  readonly people: number;
+  readonly fault: Fault | undefined;
+}
+
+const BEGIN = Date.UTC(2026, 11, 1);
+const APPLICATIONS = 5;
+const AT_ONCE = 4;
+/** Most people come in the first months: their tokens end in masses. */
+const MONTHS_OF_ARRIVAL = 4;
+const OPERATOR_DAYS = 90;
+/** Tokens that are asked for at the end of a month, besides those that changed. */
+const SAMPLE = 150;
+const TOLD_WITHIN_MS = 30_000;
+
+/** Months, counted from 0, in which nothing runs `assent maintain`. */
+const isUnmaintained = (month: number) => month >= 14 && month < 26;
+
+/** The life of an installation, from the first migration on. */
+export class Life {
+  readonly findings = new Map<Rule, string[]>();
+  readonly #clock: Clock;
+  readonly #dice: Dice;
+  readonly #settings: Settings;
+  readonly #model = new Model();
+  readonly #applications: Application[] = [];
+  #installation!: Installation;
+  #people!: People;
+  #operators = 0;
+  #changed = new Set<Token>();
+
+  static async begin(clock: Clock, dice: Dice, settings: Settings): Promise<Life> {
+    const life = new Life(clock, dice, settings);
+    clock.skew('second', 0);
+    clock.set(BEGIN);
+    life.#installation = await Installation.open(clock, settings.fault);
+    life.#people = new People(life.#installation, life.#model, dice);
+    await life.#newOperator();
+    await life.#register();
+    if (settings.fault === 'longTokens') await life.#installation.postgres.run(LONG_TOKENS);
+    return life;
+  }
+
+  private constructor(clock: Clock, dice: Dice, settings: Settings) {
+    this.#clock = clock;
+    this.#dice = dice;
+    this.#settings = settings;
+  }
+
+  async live(print: (line: string) => void): Promise<void> {
+    const began = performance.now();
+    for (let month = 0; month < this.#settings.months; month += 1) {
+      const [first, next] = [Date.UTC(2026, 11 + month, 1), Date.UTC(2026, 12 + month, 1)];
+      await this.#onceAMonth(month);
+      for (let day = first; day < next; day += DAY) await this.#day(day, month, (next - first) / DAY);
+      await this.#look();
+      const seconds = Math.round((performance.now() - began) / 1_000);
+      const counts = [...this.#model.transitions].map(([name, count]) => `${count} ${name}`).join(', ');
+      print(
+        `${dayOf(next)}, after ${seconds} s: ${counts}; ${[...this.findings.values()].flat().length} findings`,
+      );
+    }
+    for (const [rule, found] of this.findings) for (const one of found.slice(0, 10)) print(`${rule}: ${one}`);
+    print(await this.#disk());
+  }
+
+  end(): Promise<void> {
+    return this.#installation.close();
+  }
+
+  #find(rule: Rule, what: string): void {
+    const found = this.findings.get(rule) ?? [];
+    this.findings.set(rule, [...found, `${new Date(this.#clock.now()).toISOString()} ${what}`]);
+  }
+
+  async #register(): Promise<void> {
+    const { receivers } = this.#installation;
+    for (let n = 0; n < APPLICATIONS; n += 1) {
+      const path = `/application-${n}`;
+      const client = await this.#installation.asOwner((pool) =>
+        createClient(pool, { name: `Shop ${n}`, eventsUri: receivers.uriOf(path), eventsInternal: true }),
+      );
+      this.#applications.push({ ...client, path, isBlocked: false });
+    }
+  }
+
+  async #onceAMonth(month: number): Promise<void> {
+    const at = this.#installation;
+    if (month % 3 === 2) await this.#newOperator();
+    if (month % 3 === 1) await this.#rotateSecrets();
+    if (month === 7) {
+      // A clock that NTP sets back, and one server whose clock is wrong.
+      this.#clock.set(this.#clock.now() - 90_000);
+      this.#clock.skew('second', 40_000);
+    }
+    if (month === 9) this.#clock.skew('second', -40_000);
+    if (month === 11) this.#clock.skew('second', 0);
+    if (this.#settings.fault === 'silentMonth' && month === 2) await at.stopNotify();
+    if (this.#settings.fault === 'silentMonth' && month === 3) await at.startNotify();
+  }
+
+  /** docs/operate/secrets.md: three roll-outs, the last one 45 minutes later. */
+  async #rotateSecrets(): Promise<void> {
+    const at = this.#installation;
+    const [old = '', made] = [at.secrets[0], newSecret()];
+    for (const secrets of [[old, made], [made, old], [made]]) {
+      at.secrets = secrets;
+      if (secrets.length === 1) this.#clock.set(this.#clock.now() + HOUR);
+      await at.restart();
+    }
+    this.#model.count('SECRETS rotated');
+  }
+
+  /** Before the earlier one's token ends, which is refused from then on. */
+  async #newOperator(): Promise<void> {
+    this.#operators += 1;
+    this.#people.operator = await this.#installation.newOperator(
+      `operator ${this.#operators}`,
+      OPERATOR_DAYS + 5,
+    );
+  }
+
+  async #day(day: number, month: number, days: number): Promise<void> {
+    this.#clock.set(day + 3 * HOUR);
+    if (!isUnmaintained(month)) await this.#maintain();
+    await this.#lookAtEnds(day + 12 * HOUR);
+    this.#clock.set(Math.max(this.#clock.now(), day + 12 * HOUR));
+    if (month === 5 && new Date(day).getUTCDate() === 3) this.#installation.letCertificateEnd();
+    if (month === 5 && new Date(day).getUTCDate() === 4) this.#installation.renewCertificate();
+    const isBlockingDay = new Date(day).getUTCDate() === 10 && month % 4 === 3;
+    const application = this.#applications[month % APPLICATIONS];
+    if (isBlockingDay && application) await this.#blockForAnHour(application);
+    await this.#act(month, days);
+  }
+
+  async #maintain(): Promise<void> {
+    const { fault } = this.#settings;
+    const role = fault === 'noPartitions' ? SERVER_ROLE : 'assent';
+    await this.#installation.command('maintain --json', role);
+    this.#model.maintain(this.#clock.now());
+  }
+
+  /** Asks for tokens shortly before and after their ends. */
+  async #lookAtEnds(noon: number): Promise<void> {
+    const since = noon - DAY;
+    const ending = this.#model.tokens.filter(
+      ({ hasEnded, expiresAt }) =>
+        !hasEnded && expiresAt >= since && expiresAt < noon + 2 * HOUR && expiresAt > this.#clock.now(),
+    );
+    if (ending.length === 0) return;
+    const times = ending.map(({ expiresAt }) => expiresAt);
+    this.#clock.set(Math.min(...times) - 10_000);
+    await this.#verify(ending.slice(0, 20));
+    // `iat` is in whole seconds.
+    this.#clock.set(Math.max(...times) + 2_000);
+    await this.#verify(ending);
+  }
+
+  async #blockForAnHour(application: Application): Promise<void> {
+    await this.#people.operate(`POST /v1/clients/${application.clientId}/block`);
+    application.isBlocked = true;
+    this.#model.count('application blocked');
+    this.#model.tellApplication({ grantId: null, application }, 'ended', 'client_blocked');
+    await this.#verify(this.#model.tokens.filter((one) => one.application === application).slice(-20));
+    this.#clock.set(this.#clock.now() + HOUR);
+    await this.#people.operate(`POST /v1/clients/${application.clientId}/unblock`);
+    application.isBlocked = false;
+  }
+
+  async #act(month: number, days: number): Promise<void> {
+    const { people } = this.#settings;
+    const wanted = Math.ceil((people / (MONTHS_OF_ARRIVAL * days)) * (month < MONTHS_OF_ARRIVAL ? 1 : 0.04));
+    const present = this.#model.people.filter(({ isDeleted }) => !isDeleted);
+    const others = new Set(
+      Array.from({ length: Math.ceil(present.length / 500) }, () => this.#dice.pick(present)).filter(Boolean),
+    );
+    const works = [
+      ...Array.from({ length: wanted }, () => async () => {
+        const person = await this.#people.newPerson();
+        this.#changed.add(await this.#people.authorize(person, this.#dice.pick(this.#applications)));
+      }),
+      ...[...others].map((person) => this.#actOf(person)),
+    ];
+    await inParallel(works, async (work) => {
+      await work().catch((error: Error) => this.#find(PLANTED.staleSecrets, error.message.slice(0, 300)));
+    });
+  }
+
+  /** What a person, or an operator for a person, does today. */
+  #actOf(person: Person): () => Promise<unknown> {
+    const people = this.#people;
+    if (person.isBlocked) return () => people.unblock(person);
+    const now = this.#clock.now();
+    const live = person.tokens.filter((one) => this.#model.isActive(one, now));
+    const token = live[this.#dice.below(Math.max(1, live.length))];
+    const authorize = async () => {
+      this.#changed.add(await people.authorize(person, this.#dice.pick(this.#applications)));
+      for (const one of person.tokens) this.#changed.add(one);
+    };
+    if (token === undefined) return authorize;
+    this.#changed.add(token);
+    return this.#dice.weighed<() => Promise<unknown>>([
+      [40, () => people.pay(token)],
+      [25, authorize],
+      [6, () => people.giveUp(token)],
+      [6, () => people.disconnect(token)],
+      [4, () => people.revoke(token)],
+      [6, () => people.lower(token)],
+      [4, () => people.block(person)],
+      [4, () => people.losePassword(person)],
+      [2, () => people.delete(person)],
+    ]);
+  }
+
+  async #verify(tokens: readonly Token[]): Promise<void> {
+    await inParallel([...tokens], async (token) => {
+      const now = this.#clock.now();
+      const { active, exp } = await this.#people.introspect(token.value);
+      const expected = this.#model.isActive(token, now);
+      const [issued, expires] = [token.issuedAt, token.expiresAt].map((time) => new Date(time).toISOString());
+      if (active !== expected)
+        this.#find(
+          'what a token opens',
+          `active: ${active} instead of ${expected}, token of ${issued} to ${expires}`,
+        );
+      else if (active && exp !== token.expiresAt / 1_000)
+        this.#find('what a token opens', `exp: ${exp} of a token of ${issued}`);
+    });
+  }
+
+  /** At the end of a month: do tokens, webhooks and the database say what was lived through? */
+  async #look(): Promise<void> {
+    const sample = Array.from({ length: Math.min(SAMPLE, this.#model.tokens.length) }, () =>
+      this.#dice.pick(this.#model.tokens),
+    );
+    await this.#verify([...new Set([...this.#changed, ...sample])]);
+    this.#changed = new Set();
+    await this.#compareTold();
+    for (const line of ['doctor --json', 'doctor --invariants --json']) {
+      const { stdout } = await this.#installation.tryCommand(line, SERVER_ROLE);
+      for (const { check, level, text } of JSON.parse(stdout))
+        if (level === 'error' && !IGNORED.has(check)) this.#find('doctor', `${check}: ${text}`);
+    }
+    for (const line of this.#installation.log) this.#find('doctor', line);
+  }
+
+  async #compareTold(): Promise<void> {
+    const { told } = this.#model;
+    const differences = () => [
+      ...differenceOf(told.application, this.#toldTo('application')),
+      ...differenceOf(this.#withoutGone(told.wallet), this.#withoutGone(this.#toldTo('wallet'))),
+    ];
+    const until = performance.now() + TOLD_WITHIN_MS;
+    while (differences().length > 0 && performance.now() < until) await sleep(250);
+    for (const difference of differences()) this.#find('what is told', difference);
+  }
+
+  #toldTo(whom: 'application' | 'wallet'): Map<string, number> {
+    const { receivers } = this.#installation;
+    const counts = new Map<string, number>();
+    if (whom === 'wallet')
+      for (const { kind, user_id } of receivers.acceptedAt('/wallet'))
+        if (KINDS.has(kind)) add(counts, `${user_id} ${kind}`);
+    if (whom === 'application')
+      for (const { path } of this.#applications)
+        for (const { type, data } of receivers.acceptedAt(path))
+          add(counts, `${type} ${data.grant_id ?? data.client_id} ${data.reason}`);
+    return counts;
+  }
+
+  #withoutGone(counts: Map<string, number>): Map<string, number> {
+    const gone = new Set(
+      this.#model.people
+        .filter(({ isDeleted, wasBlocked }) => isDeleted || wasBlocked)
+        .map(({ user }) => user.userId),
+    );
+    return new Map([...counts].filter(([key]) => !gone.has(key.split(' ')[0] ?? '')));
+  }
+
+  async #disk(): Promise<string> {
+    const { rows } = await this.#installation.asOwner((pool) =>
+      pool.query(`select pg_size_pretty(pg_database_size(current_database())) as size, (select count(*) from grants) as grants,
+                         (select count(*) from audit_events) as events`),
+    );
+    return `${rows[0].size}: ${rows[0].grants} grants, ${rows[0].events} events`;
+  }
+}
+
+/** `fsync` is off, which makes the years shorter. */
+const IGNORED = new Set(['durability']);
+
+/** Messages whose number follows from what was done. */
+const KINDS = new Set(['allowed', 'replaced', 'ended', 'right_ended', 'lowered']);
+
+/** PostgreSQL's own judgement of which token is live. */
+const LONG_TOKENS = `create or replace function is_live(code_expires_at timestamptz, token_issued_at timestamptz, revoked_at timestamptz)
+  returns boolean language sql stable return revoked_at is null and case when token_issued_at is null then code_expires_at > clock_timestamp()
+    else (token_issued_at at time zone 'UTC' + interval '36 months') at time zone 'UTC' + interval '1 day' > clock_timestamp() end`;
+
+async function inParallel<Work>(works: readonly Work[], run: (work: Work) => Promise<void>): Promise<void> {
+  const left = [...works];
+  const worker = async () => {
+    for (let work = left.shift(); work !== undefined; work = left.shift()) await run(work);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+}
+
+function differenceOf(expected: Map<string, number>, told: Map<string, number>): string[] {
+  return [...new Set([...expected.keys(), ...told.keys()])].flatMap((key) => {
+    const [wanted, got] = [expected.get(key) ?? 0, told.get(key) ?? 0];
+    return wanted === got ? [] : [`${key}: ${got} times instead of ${wanted}`];
+  });
+}
