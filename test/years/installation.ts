@@ -1,4 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import { appendFileSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { vi } from 'vitest';
 import { openDatabase } from '../../src/store/database/database.ts';
 import { CLEAN_ENVIRONMENT } from '../../src/trial/postgres/cluster.ts';
 import { operatorToken } from '../support/admin.ts';
@@ -6,7 +11,7 @@ import { newSecret } from '../support/ledger.ts';
 import { OwnPostgres } from '../support/postgres/ownPostgres.ts';
 import { makeDataDir, removeDataDir } from '../support/process/folder.ts';
 import { runAssent, type ServerProcess, spawnServer, start } from '../support/process/process.ts';
-import { outputOf } from '../support/process/program.ts';
+import { outputOf, PATIENCE } from '../support/process/program.ts';
 import { makeEndedCertificate } from '../support/programs/certificates.ts';
 import { openReceivers } from '../support/receivers.ts';
 import { createResource } from '../support/registrations.ts';
@@ -16,6 +21,7 @@ import type { Fault } from './planted.ts';
 
 export const SERVER_ROLE = 'assent_server';
 const DAYS_OF_CERTIFICATE = 3_650;
+const RESTART_MS = 1_000;
 /** The clocks of both. */
 const SERVERS = ['all', 'second'] as const;
 
@@ -34,7 +40,7 @@ export class Installation {
   readonly #fault: Fault | undefined;
   readonly #firstSecrets: string;
   #servers: ServerProcess[] = [];
-  #notify: Awaited<ReturnType<Installation['openNotify']>> | undefined;
+  #notify: { readonly log: () => string; readonly stop: () => unknown } | undefined;
 
   static async open(clock: Clock, fault: Fault | undefined): Promise<Installation> {
     const folder = makeDataDir();
@@ -93,17 +99,15 @@ export class Installation {
   }
 
   /** Runs `assent …` as the owner of the tables, or as the servers' role. @throws {Error} with what it said if it fails */
-  async command(line: string, role = 'assent'): Promise<string> {
-    const { code, stdout, stderr } = await this.tryCommand(line, role);
+  async command(line: string, role = 'assent', stdin = ''): Promise<string> {
+    const { code, stdout, stderr } = await this.tryCommand(line, role, stdin);
     if (code !== 0) throw new Error(`assent ${line}: ${stderr}${stdout}`);
     return stdout;
   }
 
-  tryCommand(line: string, role = 'assent') {
-    return runAssent(line.split(' '), {
-      ...this.#variables(),
-      DATABASE_URL: this.postgres.url('postgres', role),
-    });
+  tryCommand(line: string, role = 'assent', stdin = '') {
+    const variables = { ...this.#variables(), DATABASE_URL: this.postgres.url('postgres', role) };
+    return runAssent(line.split(' '), variables, stdin);
   }
 
   newOperator(name: string, days: number): Promise<string> {
@@ -141,22 +145,74 @@ export class Installation {
     await Promise.all(this.#servers.map((server) => server.stop()));
   }
 
+  /** It ends when it loses the database, and is started again, as systemd does. */
   async startNotify(): Promise<void> {
-    this.#notify = await this.openNotify();
-  }
-
-  async openNotify() {
     const child = start(['notify'], {
       ...this.#variables(),
       NOTIFY_URL: this.receivers.uriOf('/wallet'),
       NODE_EXTRA_CA_CERTS: this.receivers.certificate,
     });
     const ended = once(child, 'close');
-    return { log: outputOf(child), stop: () => child.kill() && ended };
+    const notify = { log: outputOf(child), stop: () => child.kill() && ended };
+    this.#notify = notify;
+    ended.then(async () => {
+      await setTimeout(RESTART_MS);
+      if (this.#notify === notify) await this.startNotify();
+    });
   }
 
   async stopNotify(): Promise<void> {
-    await this.#notify?.stop();
+    const notify = this.#notify;
+    this.#notify = undefined;
+    await notify?.stop();
+  }
+
+  /** The copy of the audit trail (docs/operate/backup.md): its last line is the place where the next part begins. */
+  async copyTrail(): Promise<void> {
+    const place = existsSync(this.trailFile)
+      ? readFileSync(this.trailFile, 'utf8').trimEnd().split('\n').at(-1)
+      : '';
+    const lines = await this.command(`audit next --all ${place}`.trim(), SERVER_ROLE);
+    appendFileSync(this.trailFile, lines);
+  }
+
+  /** A copy of the folder of PostgreSQL, which is stopped meanwhile; servers run. */
+  async backUp(): Promise<void> {
+    await this.postgres.stop();
+    execFileSync('cp', ['-a', this.postgres.cluster, this.#backup]);
+    await this.postgres.start();
+    await this.untilReady();
+  }
+
+  /** docs/operate/backup.md, "After a restore". @param repeat what is repeated by hand before the servers start */
+  async restore(repeat: () => Promise<void>): Promise<void> {
+    await Promise.all([this.stopServers(), this.stopNotify()]);
+    await this.postgres.stop();
+    rmSync(this.postgres.cluster, { recursive: true });
+    execFileSync('mv', [this.#backup, this.postgres.cluster]);
+    await this.postgres.start();
+    await this.command(`migrate --server-role ${SERVER_ROLE}`);
+    await this.postgres.run('delete from sessions');
+    const before = `${this.trailFile}-before`;
+    renameSync(this.trailFile, before);
+    await this.copyTrail();
+    await this.command(`grant revoke --trail ${before} --yes --json`);
+    await repeat();
+    await Promise.all([this.startServers(), this.startNotify()]);
+  }
+
+  async untilReady(): Promise<void> {
+    const isReady = async (port: number) =>
+      (await fetch(`http://localhost:${port}/health/ready`)).status === 200;
+    await vi.waitUntil(async () => (await Promise.all(this.ports.map(isReady))).every(Boolean), PATIENCE);
+  }
+
+  get trailFile(): string {
+    return join(this.#folder, 'trail.jsonl');
+  }
+
+  get #backup(): string {
+    return `${this.postgres.cluster}-backup`;
   }
 
   /** Until {@link renewCertificate} it presents a certificate whose time is over. */

@@ -24,6 +24,7 @@ const MONTHS_OF_ARRIVAL = 4;
 const OPERATOR_DAYS = 90;
 /** Tokens that are asked for at the end of a month, besides those that changed. */
 const SAMPLE = 150;
+const MONTH_OF_RESTORE = 17;
 const TOLD_WITHIN_MS = 30_000;
 
 /** Months, counted from 0, in which nothing runs `assent maintain`. */
@@ -143,7 +144,55 @@ export class Life {
     const isBlockingDay = new Date(day).getUTCDate() === 10 && month % 4 === 3;
     const application = this.#applications[month % APPLICATIONS];
     if (isBlockingDay && application) await this.#blockForAnHour(application);
-    await this.#act(month, days);
+    const act = () => this.#act(month, days);
+    const isLost = month === MONTH_OF_RESTORE && new Date(day).getUTCDate() === 15;
+    await (isLost ? this.#loseADay(act) : act());
+  }
+
+  /** A backup at night, a day of which nothing may live, and a restore. */
+  async #loseADay(act: () => Promise<void>): Promise<void> {
+    const [at, model] = [this.#installation, this.#model];
+    await at.copyTrail();
+    await at.backUp();
+    const now = this.#clock.now();
+    const live = new Set(model.tokens.filter((one) => model.isLive(one, now)));
+    const backup = { at: now, live, limits: new Map(model.tokens.map((one) => [one, one.limit])) };
+    const people = new Set(model.people);
+    const before = new Map(model.people.map((one) => [one, { ...one }]));
+    await act();
+    await this.#compareTold();
+    await at.copyTrail();
+    const revoked = model.restore(backup);
+    await at.restore(async () => {
+      for (const person of model.people) await this.#repeat(person, before.get(person));
+    });
+    for (const person of model.people) if (!people.has(person)) person.isDeleted = true;
+    await this.#verify([...live, ...model.tokens.slice(-50)]);
+    const told = () => this.#toldTo('application');
+    const untold = () =>
+      revoked.filter(({ grantId }) => !told().has(`authorization.ended ${grantId} operator`));
+    await until(() => untold().length === 0);
+    for (const { grantId } of untold()) this.#find('what is told', `${grantId} was revoked after a restore`);
+    // Some is told twice, with the same ids, and what was undone was told, too.
+    for (const [whom, counts] of Object.entries(model.told) as [
+      'application' | 'wallet',
+      Map<string, number>,
+    ][]) {
+      counts.clear();
+      for (const [key, count] of this.#toldTo(whom)) counts.set(key, count);
+    }
+  }
+
+  /** What an operator repeats by hand after a restore, from the copy of the trail. */
+  async #repeat(person: Person, before: Person | undefined): Promise<void> {
+    if (before === undefined) return;
+    const { isBlocked, isDeleted, user } = person;
+    const command = (line: string, stdin?: string) => this.#installation.command(line, undefined, stdin);
+    if (user.password !== before.user.password)
+      await command(`user set-password ${user.userId} --password-stdin --json`, `${user.password}\n`);
+    if (isDeleted && !before.isDeleted) await command(`user delete ${user.userId} --yes --json`);
+    else if (isBlocked !== before.isBlocked)
+      await command(`user ${isBlocked ? 'block' : 'unblock'} ${user.userId} --json`);
   }
 
   async #maintain(): Promise<void> {
@@ -249,6 +298,7 @@ export class Life {
     await this.#verify([...new Set([...this.#changed, ...sample])]);
     this.#changed = new Set();
     await this.#compareTold();
+    await this.#installation.copyTrail();
     for (const line of ['doctor --json', 'doctor --invariants --json']) {
       const { stdout } = await this.#installation.tryCommand(line, SERVER_ROLE);
       for (const { check, level, text } of JSON.parse(stdout))
@@ -263,8 +313,7 @@ export class Life {
       ...differenceOf(told.application, this.#toldTo('application')),
       ...differenceOf(this.#withoutGone(told.wallet), this.#withoutGone(this.#toldTo('wallet'))),
     ];
-    const until = performance.now() + TOLD_WITHIN_MS;
-    while (differences().length > 0 && performance.now() < until) await sleep(250);
+    await until(() => differences().length === 0);
     for (const difference of differences()) this.#find('what is told', difference);
   }
 
@@ -309,6 +358,12 @@ const KINDS = new Set(['allowed', 'replaced', 'ended', 'right_ended', 'lowered']
 const LONG_TOKENS = `create or replace function is_live(code_expires_at timestamptz, token_issued_at timestamptz, revoked_at timestamptz)
   returns boolean language sql stable return revoked_at is null and case when token_issued_at is null then code_expires_at > clock_timestamp()
     else (token_issued_at at time zone 'UTC' + interval '36 months') at time zone 'UTC' + interval '1 day' > clock_timestamp() end`;
+
+/** Waits for messages, for a while: a difference is a finding, not an error. */
+async function until(isTold: () => boolean): Promise<void> {
+  const end = performance.now() + TOLD_WITHIN_MS;
+  while (!isTold() && performance.now() < end) await sleep(250);
+}
 
 async function inParallel<Work>(works: readonly Work[], run: (work: Work) => Promise<void>): Promise<void> {
   const left = [...works];

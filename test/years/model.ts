@@ -121,6 +121,25 @@ export class Model {
     }
   }
 
+  /** The database is as it was at a time; what the trail shows to have ended since, and to have been lowered, is revoked. */
+  restore(backup: {
+    readonly at: number;
+    readonly live: ReadonlySet<Token>;
+    readonly limits: ReadonlyMap<Token, number>;
+  }): Token[] {
+    const revoked = [];
+    for (const token of this.tokens) {
+      const { payments } = token;
+      payments.splice(0, payments.length, ...payments.filter(({ at }) => at < backup.at));
+      if (backup.live.has(token) && (token.hasEnded || token.limit !== backup.limits.get(token)))
+        revoked.push(token);
+      if (token.issuedAt >= backup.at) token.hasEnded = true;
+    }
+    for (const token of revoked) token.hasEnded = true;
+    this.count('restored');
+    return revoked;
+  }
+
   tellApplication(
     { grantId, application }: Pick<Token, 'application'> & { grantId: string | null },
     type: string,
