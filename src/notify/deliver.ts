@@ -75,6 +75,9 @@ export async function deliver(receiver: Receiver, keys: readonly Buffer[], webho
     await readShort(response);
   } catch (error) {
     if (signal.aborted) throw new Error(`no answer within ${TIMEOUT_MS / 1000} seconds`);
+    // The receiver closed an idle connection just when it was used again: no fault of either.
+    if (sent.reusedSocket && (error as NodeJS.ErrnoException).code === 'ECONNRESET')
+      return deliver(receiver, keys, webhook);
     throw /is not allowed/.test(String(error)) ? new Error(NOT_ON_INTERNET) : error;
   }
 }

@@ -522,6 +522,27 @@ it('tells the application and the wallet what an operator has left of an authori
   );
 });
 
+it('an idle connection that its receiver has just closed is no failure', async () => {
+  const client = await applicationAt(path);
+  const user = await users();
+  const used = new WeakSet<object>();
+  receivers.answer(path, (request) => {
+    if (used.has(request.socket)) {
+      request.socket.destroy();
+      return 0;
+    }
+    used.add(request.socket);
+    return 204;
+  });
+  const tokens = ['a', 'b', 'c'].map((instance_name) => tokenFor(client, user, { instance_name }));
+  const held = await Promise.all(tokens);
+  const { log } = await notify();
+  await Promise.all(held.map(revoke));
+  await expect.poll(() => receivers.acceptedAt(path).length, { timeout: 20_000 }).toBe(3);
+  expect(receivers.deliveries.some((one) => one.path === path && one.status === 0)).toBe(true);
+  expect(log()).not.toContain('was not delivered');
+});
+
 it('killed again and again, and with receivers that fail one in three, it misses nothing and keeps the order', async () => {
   const clients = await Promise.all(['a', 'b', 'c'].map((name) => applicationAt(`${path}-${name}`)));
   const user = await users();
