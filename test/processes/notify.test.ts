@@ -522,7 +522,7 @@ it('tells the application and the wallet what an operator has left of an authori
   );
 });
 
-it('an idle connection that its receiver has just closed is no failure', async () => {
+it('an idle connection that its receiver has just closed is not a failure', async () => {
   const client = await applicationAt(path);
   const user = await users();
   const used = new WeakSet<object>();

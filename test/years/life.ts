@@ -339,12 +339,22 @@ export class Life {
     return new Map([...counts].filter(([key]) => !gone.has(key.split(' ')[0] ?? '')));
   }
 
+  /** Beside docs/operate/scaling.md. Partitions with few rows are mostly empty pages. */
   async #disk(): Promise<string> {
-    const { rows } = await this.#installation.asOwner((pool) =>
-      pool.query(`select pg_size_pretty(pg_database_size(current_database())) as size, (select count(*) from grants) as grants,
-                         (select count(*) from audit_events) as events`),
-    );
-    return `${rows[0].size}: ${rows[0].grants} grants, ${rows[0].events} events`;
+    const sizeOf = (tables: string, few: number) => `
+      select round(sum(pg_total_relation_size(oid)) / greatest(sum(reltuples), 1))::int as bytes, sum(reltuples)::int as rows
+        from pg_class where relkind = 'r' and relname like '${tables}' and reltuples > ${few}`;
+    const each = ['users', 'grants', 'audit_events_%', 'payment_reservations'].map((tables) => ({
+      tables,
+      sql: sizeOf(tables, tables.endsWith('%') ? 300 : 0),
+    }));
+    const sizes = await this.#installation.asOwner(async (pool) => {
+      await pool.query('analyze');
+      return Promise.all(
+        each.map(async ({ tables, sql }) => ({ tables, ...(await pool.query(sql)).rows[0] })),
+      );
+    });
+    return `bytes a row: ${sizes.map(({ tables, bytes, rows }) => `${tables} ${bytes} (${rows} rows)`).join(', ')}`;
   }
 }
 
