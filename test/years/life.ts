@@ -43,6 +43,7 @@ export class Life {
   #people!: People;
   #operators = 0;
   #changed = new Set<Token>();
+  #seen = new Set<string>();
 
   static async begin(clock: Clock, dice: Dice, settings: Settings): Promise<Life> {
     const life = new Life(clock, dice, settings);
@@ -148,7 +149,12 @@ export class Life {
     await this.#lookAtEnds(day + 12 * HOUR);
     this.#clock.set(Math.max(this.#clock.now(), day + 12 * HOUR));
     if (month === 5 && new Date(day).getUTCDate() === 3) this.#installation.letCertificateEnd();
-    if (month === 5 && new Date(day).getUTCDate() === 4) this.#installation.renewCertificate();
+    if (month === 5 && new Date(day).getUTCDate() === 4) {
+      this.#installation.renewCertificate();
+      await this.#compareTold();
+      if (this.#newLines().length === 0)
+        this.#find('doctor', 'nothing in the log says that a certificate is over');
+    }
     const isBlockingDay = new Date(day).getUTCDate() === 10 && month % 4 === 3;
     const application = this.#applications[month % APPLICATIONS];
     if (isBlockingDay && application) await this.#blockForAnHour(application);
@@ -181,6 +187,7 @@ export class Life {
       revoked.filter(({ grantId }) => !told().has(`authorization.ended ${grantId} operator`));
     await until(() => untold().length === 0);
     for (const { grantId } of untold()) this.#find('what is told', `${grantId} was revoked after a restore`);
+    this.#newLines(); // of the outage
     // Some is told twice, with the same ids, and what was undone was told, too.
     for (const [whom, counts] of Object.entries(model.told) as [
       'application' | 'wallet',
@@ -310,7 +317,14 @@ export class Life {
     // After a jump of the clock, what runs needs a moment to notice.
     await until(async () => (await this.#troubles()).length === 0);
     for (const trouble of await this.#troubles()) this.#find('doctor', trouble);
-    for (const line of this.#installation.log) this.#find('doctor', line);
+    for (const line of this.#newLines()) this.#find('doctor', line);
+  }
+
+  /** Warnings and errors in the logs since the last call. */
+  #newLines(): string[] {
+    const lines = this.#installation.log.filter((line) => !this.#seen.has(line));
+    this.#seen = new Set([...this.#seen, ...lines]);
+    return lines;
   }
 
   async #troubles(): Promise<string[]> {
