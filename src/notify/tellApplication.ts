@@ -38,7 +38,7 @@ export async function tellApplications(pool: pg.Pool, event: AuditEvent, currenc
     return { clientId: client_id, webhook: { id: webhookId, body: { type, timestamp: at, data } } };
   };
   if (outcome !== 'user_blocked') return clientId === null ? [] : [tell({ ...event, clientId }, id)];
-  const grants = await findGrantsToTell(pool, { userId });
+  const grants = await findGrantsToTell(pool, { userId, at });
   return grants.map((grant) => tell(grant, `${id}-${grant.grantId}`));
 }
 

@@ -173,10 +173,10 @@ export const revoke = operation({
     const file = trail ?? hashes;
     if (file !== undefined) {
       const { name, lines } = file;
-      const found = trail
-        ? await findInFile(lines, readEnd, (ends) => store.findRevivedGrants(context.db, ends))
+      const { owners, read, unreadable } = trail
+        ? await findRevivedInFile(context.db, lines)
         : await findInFile(lines, readDigest, (digests) => store.findImportedGrants(context.db, { digests }));
-      const { ids, people, read, unreadable } = found;
+      const [ids, people] = [[...owners.keys()].sort(), new Set(owners.values()).size];
       if (unreadable > 0)
         context.warn(`lines that can't be read: ${unreadable} in ${name}; they are ignored`);
       if (read === 0) context.warn(`${name} has nothing that ends an authorization`);
@@ -202,7 +202,10 @@ const REVOCATIONS: readonly string[] = [
 ] satisfies AuditKind[];
 const LOWERING = 'lowered_by_operator' satisfies AuditKind;
 
-/** Looks up what the lines of a file name. @param read throws for a line that can't be read @returns `unreadable`: their number */
+/**
+ * Looks up what the lines of a file name. @param read throws for a line that can't be read
+ * @returns `owners`: the users of the found grants; `unreadable`: the number of such lines
+ */
 async function findInFile<Named>(
   lines: AsyncIterable<string>,
   read: (line: string) => Named | undefined,
@@ -228,7 +231,22 @@ async function findInFile<Named>(
     if (chunk.length >= CHUNK) await lookUp();
   }
   await lookUp();
-  return { ids: [...owners.keys()].sort(), people: new Set(owners.values()).size, ...counts };
+  return { owners, ...counts };
+}
+
+/** By the lines of `audit.next`. Of a grant's lowerings the last one counts: it left less than those before. */
+async function findRevivedInFile(db: pg.Pool, lines: AsyncIterable<string>) {
+  const lowerings = new Map<string, store.GrantEnd>();
+  const found = await findInFile(lines, readEnd, async (ends) => {
+    for (const end of ends) if (end.lowered !== null) lowerings.set(end.grantId, end);
+    return store.findRevivedGrants(
+      db,
+      ends.filter(({ lowered }) => lowered === null),
+    );
+  });
+  for (const { id, userId } of await store.findRevivedGrants(db, [...lowerings.values()]))
+    found.owners.set(id, userId);
+  return found;
 }
 
 /** A line of `audit.next`: it may have made live again, by a restore, what had ended. */

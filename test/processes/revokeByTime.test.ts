@@ -52,15 +52,18 @@ describe('assent grant revoke --trail, after a restore', () => {
     const tokenOf = (instance_name: string) => obtainToken(agent, client, user, { instance_name });
     const [kept, revoked] = [await tokenOf('kept'), await tokenOf('revoked')];
     const [replaced, again] = [await tokenOf('replaced'), await tokenOf('again')];
-    const [lowered, before] = [await tokenOf('lowered'), await tokenOf('lowered before')];
-    const lower = async (instance: string) => {
+    const lowered = await tokenOf('lowered');
+    const scope = 'account-info operation-history payment-shop.limit(7,5000)';
+    const before = await obtainToken(agent, client, user, { instance_name: 'lowered before', scope });
+    const lower = async (instance: string, scope = 'account-info') => {
       const { rows } = await database.pool.query('select grant_id from grants where instance_name = $1', [
         instance,
       ]);
-      await json(`grant lower ${rows[0].grant_id} --scope account-info`);
+      await json(`grant lower ${rows[0].grant_id} --scope "${scope}"`);
     };
+    await lower('lowered before', 'account-info operation-history');
     await lower('lowered before');
-    await followUntil(7);
+    await followUntil(8);
     await anHourLater(file);
     await plant(database, 'create table saved as select * from grants');
     const form = { token: revoked, client_id: client.clientId, client_secret: client.clientSecret ?? '' };
@@ -68,7 +71,7 @@ describe('assent grant revoke --trail, after a restore', () => {
     await tokenOf('replaced');
     await tokenOf('again');
     await lower('lowered');
-    await followUntil(7 + 4);
+    await followUntil(8 + 4);
     appendFileSync(file, '{"torn');
 
     await plant(database, 'delete from grants', 'insert into grants select * from saved', 'drop table saved');

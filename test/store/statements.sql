@@ -1014,10 +1014,10 @@ select count(*) filter (where failures > 0)::int as "notifyFailing",
          - max(split_part(cursor, '.', 2)) filter (where endpoint = 'trail')::float8 / 1e6 as "notifyLag"
   from notify_cursors;
 
--- notify-grants-find(uuid) → grantId uuid, clientId text, instanceName text
+-- notify-grants-find(uuid, timestamp with time zone) → grantId uuid, clientId text, instanceName text
 select grant_id as "grantId", client_id as "clientId", instance_name as "instanceName"
   from grants join clients using (client_id)
- where user_id = $1 and events_uri is not null and is_live(code_expires_at, token_issued_at, revoked_at);
+ where user_id = $1 and confirmed_at <= $2 and events_uri is not null and is_live(code_expires_at, token_issued_at, revoked_at);
 
 -- notify-language-find(uuid) → language text
 select language from users where user_id = $1;

@@ -93,8 +93,10 @@ export interface GrantToTell {
   readonly instanceName: string | null;
 }
 
-/** The live authorizations of a user with applications that want to be told of events. */
-export const findGrantsToTell = findAll<{ userId: string | null }, GrantToTell>('notify-grants-find')`
+/** The live authorizations of a user from before a time, with applications that want to be told of events. */
+export const findGrantsToTell = findAll<{ userId: string | null; at: Date }, GrantToTell>(
+  'notify-grants-find',
+)`
 select grant_id as "grantId", client_id as "clientId", instance_name as "instanceName"
   from grants join clients using (client_id)
- where user_id = @userId and events_uri is not null and is_live(code_expires_at, token_issued_at, revoked_at)`;
+ where user_id = @userId and confirmed_at <= @at and events_uri is not null and is_live(code_expires_at, token_issued_at, revoked_at)`;
