@@ -43,6 +43,7 @@ export class Life {
   #people!: People;
   #operators = 0;
   #changed = new Set<Token>();
+  #isUnmaintained = false;
   #seen = new Set<string>();
   readonly #accepted = new Set<string>();
   readonly #heard = { application: new Map<string, number>(), wallet: new Map<string, number>() };
@@ -147,7 +148,8 @@ export class Life {
 
   async #day(day: number, month: number, days: number): Promise<void> {
     this.#clock.set(day + 3 * HOUR);
-    if (!isUnmaintained(month)) await this.#maintain();
+    this.#isUnmaintained = isUnmaintained(month);
+    if (!this.#isUnmaintained) await this.#maintain();
     await this.#lookAtEnds(day + 12 * HOUR);
     this.#clock.set(Math.max(this.#clock.now(), day + 12 * HOUR));
     if (month === 5 && new Date(day).getUTCDate() === 3) this.#installation.letCertificateEnd();
@@ -168,9 +170,9 @@ export class Life {
   /** A backup at night, a day of which nothing may live, and a restore. */
   async #loseADay(act: () => Promise<void>): Promise<void> {
     const [at, model] = [this.#installation, this.#model];
+    const now = Math.floor(this.#clock.now() / 1_000) * 1_000; // `iat` is in whole seconds
     await at.copyTrail();
     await at.backUp();
-    const now = this.#clock.now();
     const live = new Set(model.tokens.filter((one) => model.isLive(one, now)));
     const backup = { at: now, live, limits: new Map(model.tokens.map((one) => [one, one.limit])) };
     const people = new Set(model.people);
@@ -333,8 +335,10 @@ export class Life {
     const said = [];
     for (const line of ['doctor --json', 'doctor --invariants --json'])
       said.push(...JSON.parse((await this.#installation.tryCommand(line, SERVER_ROLE)).stdout));
+    // The partitions of the trail are only advice, but what `maintain` is for.
     const isTrouble = ({ check, level }: Record<string, string>) =>
-      level === 'error' && !IGNORED.has(`${check}`);
+      (level === 'error' && !IGNORED.has(`${check}`)) ||
+      (level !== 'ok' && /^trail/.test(`${check}`) && !this.#isUnmaintained);
     return said.filter(isTrouble).map(({ check, text }) => `${check}: ${text}`);
   }
 
