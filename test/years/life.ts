@@ -22,7 +22,8 @@ const APPLICATIONS = 5;
 const AT_ONCE = 4;
 /** Most people come in the first months: their tokens end in masses. */
 const MONTHS_OF_ARRIVAL = 4;
-const OPERATOR_DAYS = 90;
+/** A quarter has fewer. */
+const OPERATOR_DAYS = 95;
 /** Tokens that are asked for at the end of a month, besides those that changed. */
 const SAMPLE = 150;
 const MONTH_OF_RESTORE = 17;
@@ -41,7 +42,7 @@ export class Life {
   readonly #applications: Application[] = [];
   #installation!: Installation;
   #people!: People;
-  #operators = 0;
+  readonly #operators: string[] = [];
   #changed = new Set<Token>();
   #isUnmaintained = false;
   #seen = new Set<string>();
@@ -137,13 +138,18 @@ export class Life {
     this.#model.count('SECRETS rotated');
   }
 
-  /** Before the earlier one's token ends, which is refused from then on. */
+  /** Before the earlier one's token ends. The one before that must have ended. */
   async #newOperator(): Promise<void> {
-    this.#operators += 1;
-    this.#people.operator = await this.#installation.newOperator(
-      `operator ${this.#operators}`,
-      OPERATOR_DAYS + 5,
-    );
+    const { operator } = this.#people;
+    this.#operators.push(operator);
+    const ended = this.#operators.at(-2);
+    if (ended) {
+      const { status } = await this.#installation.operate(ended, 'GET /v1/users?limit=1');
+      if (status !== 401)
+        this.#find('what a token opens', `${status} for an operator's token that has ended`);
+    }
+    const name = `operator ${this.#operators.length}`;
+    this.#people.operator = await this.#installation.newOperator(name, OPERATOR_DAYS);
   }
 
   async #day(day: number, month: number, days: number): Promise<void> {
