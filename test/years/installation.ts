@@ -9,6 +9,7 @@ import { CLEAN_ENVIRONMENT } from '../../src/trial/postgres/cluster.ts';
 import { operatorToken } from '../support/admin.ts';
 import { newSecret } from '../support/ledger.ts';
 import { OwnPostgres } from '../support/postgres/ownPostgres.ts';
+import type { Build } from '../support/process/builds.ts';
 import { makeDataDir, removeDataDir } from '../support/process/folder.ts';
 import { runAssent, type ServerProcess, spawnServer, start } from '../support/process/process.ts';
 import { outputOf, PATIENCE } from '../support/process/program.ts';
@@ -17,7 +18,7 @@ import { openReceivers } from '../support/receivers.ts';
 import { createResource } from '../support/registrations.ts';
 import { freePort } from '../support/server.ts';
 import type { Clock } from './clock.ts';
-import type { Fault } from './planted.ts';
+import { buildWithLongTokens, type Fault } from './planted.ts';
 
 export const SERVER_ROLE = 'assent_server';
 const DAYS_OF_CERTIFICATE = 3_650;
@@ -39,6 +40,7 @@ export class Installation {
   readonly #folder: string;
   readonly #fault: Fault | undefined;
   readonly #firstSecrets: string;
+  readonly #build: Build | undefined;
   #servers: ServerProcess[] = [];
   #notify: { readonly log: () => string; readonly stop: () => unknown } | undefined;
 
@@ -82,6 +84,7 @@ export class Installation {
     this.ports = ports;
     this.adminPort = adminPort;
     this.#fault = fault;
+    this.#build = fault === 'longTokens' ? buildWithLongTokens() : undefined;
     this.#firstSecrets = this.secrets.join();
   }
 
@@ -132,11 +135,15 @@ export class Installation {
   async startServers(): Promise<void> {
     this.#servers = await Promise.all(
       SERVERS.map((clock, index) =>
-        spawnServer({
-          ...this.#variables(clock, index === 1 && this.#fault === 'staleSecrets'),
-          PORT: String(this.ports[index]),
-          ...(index === 0 && { ADMIN_PORT: String(this.adminPort) }),
-        }),
+        spawnServer(
+          {
+            ...this.#variables(clock, index === 1 && this.#fault === 'staleSecrets'),
+            PORT: String(this.ports[index]),
+            ...(index === 0 && { ADMIN_PORT: String(this.adminPort) }),
+          },
+          'ready',
+          this.#build?.executable,
+        ),
       ),
     );
   }
@@ -240,6 +247,7 @@ export class Installation {
   async close(): Promise<void> {
     await Promise.all([this.stopServers(), this.stopNotify()]);
     this.receivers.close();
+    this.#build?.remove();
     await this.postgres.remove();
     removeDataDir(this.#folder);
   }

@@ -6,7 +6,7 @@ import { type Clock, DAY, HOUR } from './clock.ts';
 import { Installation, SERVER_ROLE } from './installation.ts';
 import { type Application, add, Model, type Person, type Token } from './model.ts';
 import { dayOf, People } from './people.ts';
-import { type Fault, PLANTED, type Rule } from './planted.ts';
+import { type Fault, LONG_TOKENS_SQL, PLANTED, type Rule } from './planted.ts';
 
 interface Settings {
   readonly months: number;
@@ -57,7 +57,7 @@ export class Life {
     life.#people = new People(life.#installation, life.#model, dice);
     await life.#newOperator();
     await life.#register();
-    if (settings.fault === 'longTokens') await life.#installation.postgres.run(LONG_TOKENS);
+    if (settings.fault === 'longTokens') await life.#installation.postgres.run(LONG_TOKENS_SQL);
     return life;
   }
 
@@ -406,11 +406,6 @@ const IGNORED = new Set(['durability']);
 
 /** Messages whose number follows from what was done. */
 const KINDS = new Set(['allowed', 'replaced', 'ended', 'right_ended', 'lowered']);
-
-/** PostgreSQL's own judgement of which token is live. */
-const LONG_TOKENS = `create or replace function is_live(code_expires_at timestamptz, token_issued_at timestamptz, revoked_at timestamptz)
-  returns boolean language sql stable return revoked_at is null and case when token_issued_at is null then code_expires_at > clock_timestamp()
-    else (token_issued_at at time zone 'UTC' + interval '36 months') at time zone 'UTC' + interval '1 day' > clock_timestamp() end`;
 
 /** Waits for a while: what isn't so by then is a finding, not an error. */
 async function until(isSo: () => boolean | Promise<boolean>, patienceMs = TOLD_WITHIN_MS): Promise<void> {
