@@ -64,6 +64,25 @@ describe('an authorization that an operator lowers', () => {
     expect(await spend(token, '100', 'third')).toMatchObject({ verdict: 'reserved', left: '0' });
   });
 
+  it('reserves no payment above the new limit after the answer', async () => {
+    for (let race = 0; race < 30; race += 1) {
+      const { token, grantId } = await grantOf('payment-shop.limit(7,1000000)');
+      let isLower = false;
+      const spender = async (name: number, n = 0): Promise<string> => {
+        const wasLower = isLower;
+        const { verdict, reason = verdict } = await spend(token, '100', `${name}-${n}`);
+        return wasLower ? reason : spender(name, n + 1);
+      };
+      const spenders = Promise.all([spender(1), spender(2), spender(3)]);
+      expect((await lower(grantId, 'payment-shop.limit(7,1)')).status).toBe(200);
+      isLower = true;
+      expect(new Set(await spenders)).toEqual(new Set(['over_budget']));
+      const inTime = `select max(p.paid_at) <= max(a.at) as "isInTime" from payment_reservations p
+                        join audit_events a using (grant_id) where grant_id = $1 and kind = 'lowered_by_operator'`;
+      expect((await pool.query(inTime, [grantId])).rows[0].isInTime).not.toBe(false);
+    }
+  });
+
   it('is shown to its user, to the trail with the operator and the scope before, and to the application that exchanges its code', async () => {
     client = await server.createClient();
     const code = await codeFor(client, { scope: WIDE });
