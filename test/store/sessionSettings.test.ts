@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
 import type pg from 'pg';
 import { expect, it, vi } from 'vitest';
 import { checkDatabase, checkInvariants } from '../../src/operations/doctor.ts';
@@ -82,6 +84,20 @@ const expected = await seen();
 
 it('a connection survives the error of a statement', () => {
   expect(expected.survives).toBe(true);
+});
+
+it('the database closes no idle connection', async () => {
+  await setFor(database, WHOSE, 'idle_session_timeout', '2000');
+  const pool = openDatabase(database.url);
+  const connection = await pool.connect();
+  try {
+    const closed = once(connection, 'error').then(() => 'closed');
+    expect(await Promise.race([closed, setTimeout(2500, 'open')])).toBe('open');
+  } finally {
+    connection.release();
+    await pool.end();
+    await database.pool.query(`alter ${WHOSE} reset idle_session_timeout`);
+  }
 });
 
 const ALL = [...WRONG_SETTINGS, ...SLOW_SETTINGS];
