@@ -1,91 +1,103 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { vi } from 'vitest';
 import { openDatabase } from '../../src/store/database/database.ts';
-import { CLEAN_ENVIRONMENT } from '../../src/trial/postgres/cluster.ts';
+import { TRAIL } from '../../src/store/operate/notifyCursors.ts';
 import { operatorToken } from '../support/admin.ts';
 import { newSecret } from '../support/ledger.ts';
-import { OwnPostgres } from '../support/postgres/ownPostgres.ts';
-import type { Build } from '../support/process/builds.ts';
 import { makeDataDir, removeDataDir } from '../support/process/folder.ts';
-import { runAssent, type ServerProcess, spawnServer, start } from '../support/process/process.ts';
+import { callAssent, type ServerProcess, spawnServer, start } from '../support/process/process.ts';
 import { outputOf, PATIENCE } from '../support/process/program.ts';
 import { makeEndedCertificate } from '../support/programs/certificates.ts';
 import { openReceivers } from '../support/receivers.ts';
 import { createResource } from '../support/registrations.ts';
 import { freePort } from '../support/server.ts';
 import type { Clock } from './clock.ts';
-import { buildWithLongTokens, type Fault } from './planted.ts';
+import { ManualSteps } from './manual.ts';
+import type { Fault } from './planted.ts';
+import { Postgres, type Role } from './postgres.ts';
+import { buildReleases, type Release, type Releases } from './releases.ts';
 
-export const SERVER_ROLE = 'assent_server';
 const DAYS_OF_CERTIFICATE = 3_650;
 const RESTART_MS = 1_000;
+export const TIME_ZONE = 'Europe/Berlin';
 /** The clocks of both. */
 const SERVERS = ['all', 'second'] as const;
 
-/** An installation as the documents have it: PostgreSQL, two servers, `assent notify`, a receiver, and a payment API's secret. */
-export class Installation {
+interface Parts {
   readonly clock: Clock;
-  readonly postgres = new OwnPostgres();
+  readonly fault: Fault | undefined;
+  readonly folder: string;
+  readonly manual: ManualSteps;
+  readonly postgres: Postgres;
   readonly receivers: Awaited<ReturnType<typeof openReceivers>>;
+  readonly releases: Releases;
   readonly ports: readonly number[];
   readonly adminPort: number;
+}
+
+/** An installation as the documents have it: PostgreSQL, two servers, `assent notify`, a receiver, and a payment API's secret. */
+export class Installation {
+  readonly #parts: Parts;
   /** The newest first, as in `SECRETS`. */
   secrets = [newSecret()];
   /** Of the payment API. */
   resource = '';
-  readonly #folder: string;
-  readonly #fault: Fault | undefined;
+  release: Release;
   readonly #firstSecrets: string;
-  readonly #build: Build | undefined;
   #servers: ServerProcess[] = [];
-  #notify: { readonly log: () => string; readonly stop: () => unknown } | undefined;
+  #notify: { readonly stop: () => unknown } | undefined;
+  /** Of each process, also of those that have ended. */
+  readonly #outputs: (() => string)[] = [];
 
-  static async open(clock: Clock, fault: Fault | undefined): Promise<Installation> {
-    const folder = makeDataDir();
-    const ports = [await freePort(), await freePort()];
-    const made = new Installation(
-      clock,
-      folder,
-      await openReceivers(folder, DAYS_OF_CERTIFICATE),
-      ports,
-      await freePort(),
-      fault,
-    );
-    // PostgreSQL, too, has the clock.
-    Object.assign(CLEAN_ENVIRONMENT, clock.variables());
-    await made.postgres.start();
-    await made.postgres.run(
-      'alter system set fsync = off',
-      'select pg_reload_conf()',
-      `create role ${SERVER_ROLE} login`,
-    );
-    await made.command(`migrate --server-role ${SERVER_ROLE}`);
+  /** @param isFirst whether it begins with the first release */
+  static async open(clock: Clock, fault: Fault | undefined, isFirst: boolean): Promise<Installation> {
+    const [folder, manual] = [makeDataDir(), new ManualSteps()];
+    const releases = await buildReleases(fault, isFirst);
+    const made = new Installation(releases.first ?? releases.current, {
+      ...{ clock, fault, folder, manual, releases },
+      postgres: await Postgres.start(clock, manual.note),
+      receivers: await openReceivers(folder, DAYS_OF_CERTIFICATE),
+      ports: [await freePort(), await freePort()],
+      adminPort: await freePort(),
+    });
+    await made.migrate();
     made.resource = await made.asOwner((pool) => createResource(pool));
     await made.startServers();
     await made.startNotify();
     return made;
   }
 
-  private constructor(
-    clock: Clock,
-    folder: string,
-    receivers: Installation['receivers'],
-    ports: readonly number[],
-    adminPort: number,
-    fault: Fault | undefined,
-  ) {
-    this.clock = clock;
-    this.#folder = folder;
-    this.receivers = receivers;
-    this.ports = ports;
-    this.adminPort = adminPort;
-    this.#fault = fault;
-    this.#build = fault === 'longTokens' ? buildWithLongTokens() : undefined;
+  private constructor(release: Release, parts: Parts) {
+    this.release = release;
+    this.#parts = parts;
     this.#firstSecrets = this.secrets.join();
+  }
+
+  get clock() {
+    return this.#parts.clock;
+  }
+
+  get postgres() {
+    return this.#parts.postgres;
+  }
+
+  get receivers() {
+    return this.#parts.receivers;
+  }
+
+  get releases() {
+    return this.#parts.releases;
+  }
+
+  get ports() {
+    return this.#parts.ports;
+  }
+
+  get manual() {
+    return this.#parts.manual;
   }
 
   get baseUrl(): string {
@@ -93,7 +105,7 @@ export class Installation {
   }
 
   async asOwner<Result>(work: (pool: ReturnType<typeof openDatabase>) => Promise<Result>): Promise<Result> {
-    const pool = openDatabase(this.postgres.url());
+    const pool = openDatabase(this.postgres.url('owner'));
     try {
       return await work(pool);
     } finally {
@@ -101,16 +113,21 @@ export class Installation {
     }
   }
 
-  /** Runs `assent …` as the owner of the tables, or as the servers' role. @throws {Error} with what it said if it fails */
-  async command(line: string, role = 'assent', stdin = ''): Promise<string> {
+  /** Runs `assent …` of the present release. @throws {Error} with what it said if it fails */
+  async command(line: string, role: Role = 'owner', stdin = ''): Promise<string> {
     const { code, stdout, stderr } = await this.tryCommand(line, role, stdin);
     if (code !== 0) throw new Error(`assent ${line}: ${stderr}${stdout}`);
     return stdout;
   }
 
-  tryCommand(line: string, role = 'assent', stdin = '') {
-    const variables = { ...this.#variables(), DATABASE_URL: this.postgres.url('postgres', role) };
-    return runAssent(line.split(' '), variables, stdin);
+  tryCommand(line: string, role: Role = 'owner', stdin = '') {
+    const { PATH = '', HOME = '/' } = process.env;
+    const variables = { PATH, HOME, ...this.#variables(), DATABASE_URL: this.postgres.url(role) };
+    return callAssent(line.split(' '), variables, stdin, this.release.main);
+  }
+
+  migrate(): Promise<string> {
+    return this.command(`migrate --server-role ${this.postgres.serverRole}`);
   }
 
   newOperator(name: string, days: number): Promise<string> {
@@ -124,7 +141,7 @@ export class Installation {
     body?: object,
   ): Promise<{ status: number; body: Record<string, unknown> }> {
     const [method = '', path = ''] = what.split(' ');
-    const answer = await fetch(`http://127.0.0.1:${this.adminPort}${path}`, {
+    const answer = await fetch(`http://127.0.0.1:${this.#parts.adminPort}${path}`, {
       method,
       headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
       ...(body && { body: JSON.stringify(body) }),
@@ -133,19 +150,19 @@ export class Installation {
   }
 
   async startServers(): Promise<void> {
-    this.#servers = await Promise.all(
-      SERVERS.map((clock, index) =>
-        spawnServer(
-          {
-            ...this.#variables(clock, index === 1 && this.#fault === 'staleSecrets'),
-            PORT: String(this.ports[index]),
-            ...(index === 0 && { ADMIN_PORT: String(this.adminPort) }),
-          },
-          'ready',
-          this.#build?.executable,
-        ),
-      ),
-    );
+    this.#servers = await Promise.all(SERVERS.map((_, index) => this.#startServer(index)));
+  }
+
+  async #startServer(index: number): Promise<ServerProcess> {
+    const isStale = index === 1 && this.#parts.fault === 'staleSecrets';
+    const variables = {
+      ...this.#variables(SERVERS[index], isStale),
+      PORT: String(this.ports[index]),
+      ...(index === 0 && { ADMIN_PORT: String(this.#parts.adminPort) }),
+    };
+    const server = await spawnServer(variables, 'ready', this.release.executable);
+    this.#outputs.push(server.output);
+    return server;
   }
 
   async stopServers(): Promise<void> {
@@ -154,13 +171,15 @@ export class Installation {
 
   /** It ends when it loses the database, and is started again, as systemd does. */
   async startNotify(): Promise<void> {
-    const child = start(['notify'], {
+    const variables = {
       ...this.#variables(),
       NOTIFY_URL: this.receivers.uriOf('/wallet'),
       NODE_EXTRA_CA_CERTS: this.receivers.certificate,
-    });
+    };
+    const child = start(['notify'], variables, this.release.executable);
     const ended = once(child, 'close');
-    const notify = { log: outputOf(child), stop: () => child.kill() && ended };
+    this.#outputs.push(outputOf(child));
+    const notify = { stop: () => child.kill() && ended };
     this.#notify = notify;
     ended.then(async () => {
       await setTimeout(RESTART_MS);
@@ -179,31 +198,29 @@ export class Installation {
     const place = existsSync(this.trailFile)
       ? readFileSync(this.trailFile, 'utf8').trimEnd().split('\n').at(-1)
       : '';
-    const lines = await this.command(`audit next --all ${place}`.trim(), SERVER_ROLE);
+    const lines = await this.command(`audit next --all ${place}`.trim(), 'server');
     appendFileSync(this.trailFile, lines);
   }
 
-  /** A copy of the folder of PostgreSQL, which is stopped meanwhile; servers run. */
-  async backUp(): Promise<void> {
-    await this.postgres.stop();
-    execFileSync('cp', ['-a', this.postgres.cluster, this.#backup]);
-    await this.postgres.start();
-    await this.untilReady();
+  backUp(): Promise<void> {
+    return this.postgres.backUp(this.#backup);
   }
 
   /** docs/operate/backup.md, "After a restore". @param repeat what is repeated by hand before the servers start */
   async restore(repeat: () => Promise<void>): Promise<void> {
+    const byHand = this.manual.note;
+    byHand('restore');
     await Promise.all([this.stopServers(), this.stopNotify()]);
-    await this.postgres.stop();
-    rmSync(this.postgres.cluster, { recursive: true });
-    execFileSync('mv', [this.#backup, this.postgres.cluster]);
-    await this.postgres.start();
-    await this.command(`migrate --server-role ${SERVER_ROLE}`);
+    await this.postgres.restore(this.#backup);
+    await this.migrate();
+    byHand('signAllOut');
     await this.postgres.run('delete from sessions');
     const before = `${this.trailFile}-before`;
     renameSync(this.trailFile, before);
     await this.copyTrail();
+    byHand('revokeByTrail');
     await this.command(`grant revoke --trail ${before} --yes --json`);
+    byHand('repeatByHand');
     await repeat();
     await Promise.all([this.startServers(), this.startNotify()]);
   }
@@ -214,54 +231,90 @@ export class Installation {
     await vi.waitUntil(async () => (await Promise.all(this.ports.map(isReady))).every(Boolean), PATIENCE);
   }
 
+  /** Until `assent notify`, if it runs, has read the trail up to now. */
+  async untilNotified(): Promise<void> {
+    if (this.#notify === undefined || !this.postgres.primary.runs()) return;
+    const now = this.clock.now();
+    const read = `select max(split_part(cursor, '.', 2)) from notify_cursors where endpoint = '${TRAIL}'`;
+    const isRead = async () => {
+      const [{ max } = { max: '' }] = await this.postgres.query<{ max: string }>(read);
+      return Number(max) / 1_000 >= now;
+    };
+    await vi.waitUntil(isRead, { timeout: 10_000, interval: 100 }).catch(() => {}); // an alert will say so
+  }
+
+  /** What each server's `/metrics` says. */
+  metrics(): Promise<(string | undefined)[]> {
+    const ask = async (port: number) => (await fetch(`http://localhost:${port}/metrics`)).text();
+    return Promise.all(this.ports.map((port) => ask(port).catch(() => undefined)));
+  }
+
+  get folder(): string {
+    return this.#parts.folder;
+  }
+
   get trailFile(): string {
-    return join(this.#folder, 'trail.jsonl');
+    return join(this.folder, 'trail.jsonl');
   }
 
   get #backup(): string {
-    return `${this.postgres.cluster}-backup`;
+    return `${this.postgres.primary.cluster}-backup`;
   }
 
   /** Until {@link renewCertificate} it presents a certificate whose time is over. */
   letCertificateEnd(): void {
-    this.receivers.present(makeEndedCertificate(this.#folder, 'ended'));
+    this.receivers.present(makeEndedCertificate(this.folder, 'ended'));
   }
 
   renewCertificate(): void {
     this.receivers.present();
   }
 
-  async restart(): Promise<void> {
-    await Promise.all([this.stopServers(), this.stopNotify()]);
-    await Promise.all([this.startServers(), this.startNotify()]);
+  /** Restarts one after the other. @param between what is done while only the first has restarted */
+  async rollOut(between?: () => Promise<void>): Promise<void> {
+    for (const index of SERVERS.keys()) {
+      await this.#servers[index]?.stop();
+      this.#servers[index] = await this.#startServer(index);
+      if (index === 0) await between?.();
+    }
+    await this.stopNotify();
+    await this.startNotify();
+  }
+
+  /** docs/operate/upgrade.md. */
+  async upgrade(release: Release, between: () => Promise<void>): Promise<void> {
+    this.release = release;
+    this.manual.note('migrate');
+    await this.migrate();
+    this.manual.note('upgrade');
+    await this.rollOut(between);
   }
 
   /** What servers and notify have logged, as warnings and errors: a line each. */
   get log(): string[] {
-    return [...this.#servers.map((server) => server.output()), this.#notify?.log() ?? '']
-      .join('\n')
-      .split('\n')
+    return this.#outputs
+      .flatMap((output) => output().split('\n'))
       .filter((line) => /"level":(40|50|"warn"|"error")/.test(line));
   }
 
   async close(): Promise<void> {
     await Promise.all([this.stopServers(), this.stopNotify()]);
     this.receivers.close();
-    this.#build?.remove();
+    this.releases.remove();
     await this.postgres.remove();
-    removeDataDir(this.#folder);
+    removeDataDir(this.folder);
   }
 
   #variables(clock: string = 'all', isStale = false): Record<string, string> {
     return {
       ...this.clock.variables(clock),
-      DATABASE_URL: this.postgres.url('postgres', SERVER_ROLE),
+      DATABASE_URL: this.postgres.url('server'),
       BASE_URL: this.baseUrl,
       SECRETS: isStale ? this.#firstSecrets : this.secrets.join(),
       LOG_LEVEL: 'warn',
       SPENDING: 'on',
       LIMITS: 'each,until',
-      TIME_ZONE: 'Europe/Berlin',
+      TIME_ZONE,
     };
   }
 }

@@ -53,6 +53,8 @@ export class Model {
     return !hasEnded && now < expiresAt && !person.isBlocked && !person.isDeleted && !application.isBlocked;
   }
 
+  canSignIn = ({ isBlocked, isDeleted }: Person): boolean => !isBlocked && !isDeleted;
+
   /** A live authorization counts also while its user or application is blocked. */
   isLive = ({ hasEnded, expiresAt }: Token, now: number): boolean => !hasEnded && now < expiresAt;
 

@@ -124,16 +124,8 @@ export class People {
   }
 
   async disconnect(token: Token): Promise<void> {
-    const { user } = token.person;
-    const browser = this.#browserOf(token.person);
     const path = '/oauth/account/disconnect';
-    let page = await browser.get('/oauth/account');
-    for (let steps = 0; steps < 6; steps += 1) {
-      if (page.location !== null) page = await browser.get(page.location);
-      else if (page.forms.some(({ inputs }) => inputs.includes('login')))
-        page = await browser.submit(page, 'login', { login: user.login, password: user.password });
-      else break;
-    }
+    const [browser, page] = await this.#open(token.person, '/oauth/account');
     const form = page.forms.find(
       ({ action, fields }) => action === path && fields.grant_id === token.grantId,
     );
@@ -142,13 +134,33 @@ export class People {
     this.#model.end(token, 'user');
   }
 
+  /** The text of the page. */
+  async historyOf(person: Person): Promise<string> {
+    const [, page] = await this.#open(person, '/oauth/account/history');
+    return page.text;
+  }
+
+  /** A page of the account, after a sign-in if it is asked for. */
+  async #open(person: Person, path: string): Promise<[browser: Agent, page: Answer]> {
+    const { login, password } = person.user;
+    const browser = this.#browserOf(person);
+    let page = await browser.get(path);
+    for (let steps = 0; steps < 6; steps += 1) {
+      if (page.location !== null) page = await browser.get(page.location);
+      else if (page.forms.some(({ inputs }) => inputs.includes('login')))
+        page = await browser.submit(page, 'login', { login, password });
+      else break;
+    }
+    return [browser, page];
+  }
+
   async revoke(token: Token): Promise<void> {
     await this.operate('POST /v1/grants/revoke', { grant_id: token.grantId });
     this.#model.end(token, 'operator');
   }
 
   async lower(token: Token): Promise<void> {
-    if (token.limit <= 10 || token.until !== undefined) return;
+    if (!this.#at.release.lowers || token.limit <= 10 || token.until !== undefined) return;
     const limit = Math.floor(token.limit / 2);
     await this.operate(`POST /v1/grants/${token.grantId}/lower`, {
       scope: `account-info payment-shop.limit(7,${limit})`,
@@ -185,9 +197,13 @@ export class People {
     const known = this.#browsers.get(person);
     // A lost device, or cookies that were deleted.
     if (known !== undefined && !this.#dice.hits(0.05)) return known;
-    const browser = new Browser(this.#at, this.#dice);
+    const browser = this.newBrowser();
     this.#browsers.set(person, browser);
     return browser;
+  }
+
+  newBrowser(): Agent {
+    return new Browser(this.#at, this.#dice);
   }
 }
 

@@ -1,9 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Build, copyOfBuild } from '../support/process/builds.ts';
 
 /** What is compared, see `README.md`. */
-export type Rule = 'what a token opens' | 'what a person can do' | 'what is told' | 'doctor';
+export type Rule = 'what a token opens' | 'what a person can do' | 'what is told' | 'doctor' | 'alerts';
 
 interface Planted {
   /** By which it must be found. */
@@ -30,17 +29,15 @@ export const PEOPLE_IF_PLANTED = 200;
 
 const LIFETIME = 'issuedAt.getTime() < LONG_LIVED_SINCE ? 6 : 36);';
 
-/** This build, with tokens that live a day longer. @throws {Error} if it has another source than expected */
-export function buildWithLongTokens(): Build {
-  const build = copyOfBuild();
-  const file = join(build.folder, 'dist/rules/common/lifetimes.js');
+/** Makes a build whose tokens live a day longer. @throws {Error} if it has another source than expected */
+export function lengthenTokens(folder: string): void {
+  const file = join(folder, 'dist/rules/common/lifetimes.js');
   const parts = readFileSync(file, 'utf8').split(`return monthsAfter(issuedAt, ${LIFETIME}`);
   if (parts.length !== 2) throw new Error(`${file} has no such line`);
   writeFileSync(
     file,
     parts.join(`return new Date(+monthsAfter(issuedAt, ${LIFETIME.slice(0, -1)} + 86_400_000);`),
   );
-  return build;
 }
 
 /** The same in PostgreSQL. */

@@ -11,6 +11,7 @@ const {
   YEARS_SEED = '1',
   YEARS_MONTHS = '40',
   YEARS_PEOPLE = '2000',
+  YEARS_BEGIN = '2026-12',
   YEARS_FOLDER = '',
   YEARS_LIBRARY = '',
   YEARS_PLANTED,
@@ -23,11 +24,15 @@ const print = (line: string) => report.log(line);
 async function live(settings: { months: number; people: number; fault: Fault | undefined }) {
   const life = await Life.begin(new Clock(YEARS_FOLDER, YEARS_LIBRARY), new Dice(YEARS_SEED), {
     ...settings,
+    begin: YEARS_BEGIN,
     print,
   });
   try {
     await life.live();
     return life.findings;
+  } catch (error) {
+    print((error as Error).stack ?? ''); // the end may fail, too
+    throw error;
   } finally {
     await life.end();
   }

@@ -42,6 +42,7 @@ export async function withClient<Result>(
   work: (client: pg.Client) => Promise<Result>,
 ): Promise<Result> {
   const client = new pg.Client(url);
+  client.on('error', () => {}); // reaches the running statement
   await client.connect();
   try {
     await client.query(SETTINGS);

@@ -7,8 +7,19 @@ import { CHECKOUT, fileIn, readFile } from './folder.ts';
 // Builds of other schema versions, each in a folder of its own: this one with one more migration, and earlier ones from the
 // history of the checkout.
 
-const BUILT = ['bin', 'dist', 'migrations', 'views', 'package.json'];
-const PARTS = ['bin', 'src', 'migrations', 'views', 'examples', 'package.json', 'tsconfig.json'];
+const INVARIANTS = 'deploy/postgresql/invariants.sql';
+const BUILT = ['bin', 'dist', 'migrations', 'views', INVARIANTS, 'package.json'];
+const PARTS = [
+  'bin',
+  'src',
+  'migrations',
+  'views',
+  'examples',
+  'demo/texts',
+  INVARIANTS,
+  'package.json',
+  'tsconfig.json',
+];
 
 export type Build = ReturnType<typeof buildIn>;
 
@@ -62,7 +73,8 @@ export function git(...args: string[]): string {
 
 export function buildOf(commit: string): Build {
   const folder = emptyFolder();
-  const archive = execFileSync('git', ['archive', commit, ...PARTS], { cwd: CHECKOUT, maxBuffer: 2 ** 28 });
+  const parts = git('ls-tree', '--name-only', commit, ...PARTS).split('\n'); // the earliest have no demo
+  const archive = execFileSync('git', ['archive', commit, ...parts], { cwd: CHECKOUT, maxBuffer: 2 ** 28 });
   execFileSync('tar', ['-x', '-C', folder], { input: archive });
   execFileSync(process.execPath, [join(CHECKOUT, 'node_modules/typescript/bin/tsc'), '-p', folder]);
   return buildIn(folder);

@@ -46,10 +46,16 @@ export async function spawnAssent(
   return outcomeOf(start(args, variables, executable), stdin);
 }
 
-async function callAssent(args: readonly string[], env: Variables, stdin: string): Promise<Run> {
+/** In this process. @param ofBuild `main` of another build */
+export async function callAssent(
+  args: readonly string[],
+  env: Variables,
+  stdin: string,
+  ofBuild = main,
+): Promise<Run> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const printed = Promise.all([text(stdout), text(stderr)]);
-  const code = await main(args, { stdin: Readable.from([stdin]), stdout, stderr, env });
+  const code = await ofBuild(args, { stdin: Readable.from([stdin]), stdout, stderr, env });
   stdout.end();
   stderr.end();
   const [out, err] = await printed;
