@@ -36,6 +36,8 @@ export class Comparison {
   readonly #people: People;
   readonly #print: (line: string) => void;
   readonly #seen = new Set<string>();
+  /** What was told too often or not, and is found: it stays so. */
+  readonly #differences = new Set<string>();
   readonly #accepted = new Set<string>();
   readonly #heard = { application: new Map<string, number>(), wallet: new Map<string, number>() };
 
@@ -104,9 +106,12 @@ export class Comparison {
       ...differenceOf(told.application, this.toldTo('application')),
       ...differenceOf(this.#countable(told.wallet), this.#countable(this.toldTo('wallet'))),
     ];
-    // What was missing once is missing at the end of each month.
-    await until(() => differences().length === 0, this.findings.has('what is told') ? 0 : TOLD_WITHIN_MS);
-    for (const difference of differences()) this.find('what is told', difference);
+    const unknown = () => differences().filter((one) => !this.#differences.has(one));
+    await until(() => unknown().length === 0);
+    for (const difference of unknown()) {
+      this.#differences.add(difference);
+      this.find('what is told', difference);
+    }
   }
 
   /** What was accepted so far, each message once. */

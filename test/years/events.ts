@@ -1,6 +1,7 @@
 import { signIn } from '../support/flow.ts';
 import type { Agent } from '../support/http/agent.ts';
 import { newSecret } from '../support/ledger.ts';
+import type { TestUser } from '../support/registrations.ts';
 import { hasPromtool } from './alerts.ts';
 import { DAY, HOUR, MINUTE } from './clock.ts';
 import { type Comparison, inParallel, until } from './comparison.ts';
@@ -72,7 +73,7 @@ export class Events {
   readonly #lived: Lived;
   readonly #operators: { readonly token: string; readonly endsAt: number }[] = [];
   /** Browsers that were used once, by the day of their next use. */
-  readonly #left = new Map<string, { readonly browser: Agent; readonly person: Person }>();
+  readonly #left = new Map<string, { readonly browser: Agent; readonly user: TestUser }>();
   #reference = '';
 
   constructor(lived: Lived) {
@@ -112,17 +113,17 @@ export class Events {
     model.count('SECRETS rotated');
   }
 
-  /** Before the earlier one's token ends. The one before that must have ended. */
+  /** Before the earlier one's token ends. Those before must open nothing. */
   async giveOperatorToken(): Promise<void> {
     const { at, people, comparison } = this.#lived;
     at.manual.note('operatorToken');
-    const ended = this.#operators.at(-2);
-    if (ended) {
-      const { status } = await at.operate(ended.token, 'GET /v1/users?limit=1');
+    const now = at.clock.now();
+    for (const { token } of this.#operators.filter((one) => one.endsAt < now)) {
+      const { status } = await at.operate(token, 'GET /v1/users?limit=1');
       if (status !== 401)
         comparison.find('what a token opens', `${status} for an operator's token that has ended`);
     }
-    const endsAt = at.clock.now() + OPERATOR_DAYS * DAY;
+    const endsAt = now + OPERATOR_DAYS * DAY;
     people.operator = await at.newOperator(`operator ${this.#operators.length + 1}`, OPERATOR_DAYS);
     this.#operators.push({ token: people.operator, endsAt });
   }
@@ -234,13 +235,12 @@ export class Events {
   async leaveBrowsers(): Promise<void> {
     const { at, people } = this.#lived;
     for (const day of ['2027-11-09', '2027-11-11']) {
-      const person = await people.newPerson();
-      const browser = people.newBrowser();
-      await signIn(browser, person.user.login, person.user.password);
-      this.#left.set(day, { browser, person });
+      const [user, browser] = [await people.newUser(), people.newBrowser()];
+      await signIn(browser, user.login, user.password);
+      this.#left.set(day, { browser, user });
     }
-    const { text } = await people.newBrowser().get('/oauth/authorize?client_id=unknown');
-    [this.#reference = ''] = /\b[0-9a-f]{10}\b/.exec(text) ?? [];
+    const { headers } = await people.newBrowser().get('/oauth/authorize?client_id=unknown');
+    this.#reference = headers.get('x-request-id') ?? '';
     at.clock.set(at.clock.now() + MINUTE);
   }
 
@@ -250,11 +250,11 @@ export class Events {
     const day = new Date(at.clock.now()).toISOString().slice(0, 10);
     const left = this.#left.get(day);
     if (left === undefined) return;
-    const { browser, person } = left;
+    const { browser, user } = left;
     const expected = day === '2027-11-11' ? 2 : 1;
     browser.cookies.delete('session');
-    await signIn(browser, person.user.login, person.user.password);
-    const told = () => comparison.toldTo('wallet').get(`${person.user.userId} new_browser`) ?? 0;
+    await signIn(browser, user.login, user.password);
+    const told = () => comparison.toldTo('wallet').get(`${user.userId} new_browser`) ?? 0;
     await until(() => told() === expected);
     await comparison.compareTold();
     if (told() !== expected)

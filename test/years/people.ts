@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Dice } from '../faults/dice.ts';
 import { codeOf, decide, goOnToConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
 import { Agent, type Answer } from '../support/http/agent.ts';
+import type { TestUser } from '../support/registrations.ts';
 import { DAY } from './clock.ts';
 import type { Installation } from './installation.ts';
 import type { Application, Model, Person, Token } from './model.ts';
@@ -43,6 +44,14 @@ export class People {
   }
 
   async newPerson(): Promise<Person> {
+    const user = await this.newUser();
+    const person = { user, isBlocked: false, isDeleted: false, wasBlocked: false, tokens: [] };
+    this.#model.people.push(person);
+    return person;
+  }
+
+  /** One who does nothing of an own accord. */
+  async newUser(): Promise<TestUser> {
     const [login, password, paymentPassword] = [
       `user-${random()}`,
       `password-${random()}`,
@@ -50,10 +59,7 @@ export class People {
     ];
     const asked = { login, name: 'Anna', password, payment_password: paymentPassword };
     const body = await this.operate('POST /v1/users', asked);
-    const user = { userId: String(body.user_id), login, password, paymentPassword };
-    const person = { user, isBlocked: false, isDeleted: false, wasBlocked: false, tokens: [] };
-    this.#model.people.push(person);
-    return person;
+    return { userId: String(body.user_id), login, password, paymentPassword };
   }
 
   async operate(what: string, body?: object): Promise<Record<string, unknown>> {
