@@ -82,5 +82,6 @@ it.runIf(process.platform === 'linux')('an import of many or endless lines uses 
   expect(launch.output()).toContain('is longer than 64 KB');
   clearInterval(looking);
   expect(most).toBeGreaterThan(50_000);
-  expect(most).toBeLessThan(150_000);
+  // The file has 300 MB. Node 26 takes 158 here, Node 20 117.
+  expect(most).toBeLessThan(200_000);
 });

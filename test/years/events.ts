@@ -173,8 +173,8 @@ export class Events {
         hour: '2-digit',
         minute: '2-digit',
       });
-      const [shown, expected] = [await people.historyOf(person), ` at ${local.format(issuedAt)} `];
-      if (!shown.includes(expected))
+      const [shown, expected] = [await people.historyOf(person), local.format(issuedAt)];
+      if (!shown.includes(` ${expected} `))
         comparison.find('what a person can do', `${expected} is not in ${shown}`);
     }
     model.count('summer time changed');

@@ -2,6 +2,7 @@ import type { Dice } from '../faults/dice.ts';
 import { createClient } from '../support/registrations.ts';
 import { type Clock, DAY, HOUR } from './clock.ts';
 import { Comparison, inParallel, until } from './comparison.ts';
+import { measureDisk } from './disk.ts';
 import { dayOfUpgrade, Events, isUnmaintained } from './events.ts';
 import { Installation } from './installation.ts';
 import { type Application, Model, type Person, type Token } from './model.ts';
@@ -93,7 +94,7 @@ export class Life {
     const alerts = [...this.#comparison.alerts].map(([name, count]) => `${name} ${count} times`).join(', ');
     print(`alerts: ${alerts || 'none'}`);
     print(['by hand:', ...this.#at.manual.lines].join('\n'));
-    print(await this.#disk());
+    await this.#compareDisk();
   }
 
   end(): Promise<void> {
@@ -207,20 +208,12 @@ export class Life {
     for (const line of this.#comparison.newLines()) this.#comparison.find('doctor', line);
   }
 
-  /** Beside docs/operate/scaling.md. Partitions with few rows are mostly empty pages. */
-  async #disk(): Promise<string> {
-    const sizeOf = (tables: string, few: number) => `
-      select round(sum(pg_total_relation_size(oid)) / greatest(sum(reltuples), 1))::int as bytes, sum(reltuples)::int as rows
-        from pg_class where relkind = 'r' and relname like '${tables}' and reltuples > ${few}`;
-    const each = ['users', 'grants', 'audit_events_%', 'payment_reservations'].map((tables) => ({
-      tables,
-      sql: sizeOf(tables, tables.endsWith('%') ? 300 : 0),
-    }));
-    await this.#at.postgres.run('analyze');
-    const sizes = [];
-    for (const { tables, sql } of each)
-      sizes.push({ tables, ...(await this.#at.postgres.query<{ bytes: number; rows: number }>(sql))[0] });
-    return `bytes a row: ${sizes.map(({ tables, bytes, rows }) => `${tables} ${bytes} (${rows} rows)`).join(', ')}`;
+  async #compareDisk(): Promise<void> {
+    for (const { table, rows, bytes, documented, isWrong } of await measureDisk(this.#at.postgres)) {
+      const said = `${bytes} bytes a row of ${table} (${rows} rows), ${documented} in scaling.md`;
+      if (isWrong) this.#comparison.find('disk', said);
+      else this.#settings.print(said);
+    }
   }
 }
 

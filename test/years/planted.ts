@@ -2,7 +2,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** What is compared, see `README.md`. */
-export type Rule = 'what a token opens' | 'what a person can do' | 'what is told' | 'doctor' | 'alerts';
+export type Rule =
+  | 'what a token opens'
+  | 'what a person can do'
+  | 'what is told'
+  | 'doctor'
+  | 'alerts'
+  | 'disk';
 
 interface Planted {
   /** By which it must be found. */
