@@ -9,7 +9,7 @@ import type { Rule } from './planted.ts';
 /** Findings of each rule that are printed. */
 const MOST_PRINTED = 20;
 const TOLD_WITHIN_MS = 30_000;
-const AT_ONCE = 4;
+const AT_ONCE = 6;
 
 /** A watch looks at each of the first minutes, and at its last one: nothing changes in between. */
 const EACH_MINUTE = 6;

@@ -19,7 +19,7 @@ interface Settings {
 }
 
 const APPLICATIONS = 5;
-/** Most people come in the first months: their tokens end in masses. */
+/** Half of the people come in the first months: their tokens end in masses. */
 const MONTHS_OF_ARRIVAL = 4;
 /** Tokens that are asked for at the end of a month, besides those that changed. */
 const SAMPLE = 150;
@@ -36,6 +36,8 @@ export class Life {
   readonly #events: Events;
   readonly #applications: Application[] = [];
   #changed = new Set<Token>();
+  /** People that are still to come today. */
+  #awaited = 0;
   /** What people do on a day; replaced each day. */
   #act = async () => {};
 
@@ -148,7 +150,10 @@ export class Life {
 
   async #actOn(month: number, days: number): Promise<void> {
     const { people } = this.#settings;
-    const wanted = Math.ceil((people / (MONTHS_OF_ARRIVAL * days)) * (month < MONTHS_OF_ARRIVAL ? 1 : 0.04));
+    const later = Math.max(1, this.#settings.months - MONTHS_OF_ARRIVAL);
+    this.#awaited += people / 2 / days / (month < MONTHS_OF_ARRIVAL ? MONTHS_OF_ARRIVAL : later);
+    const wanted = Math.floor(this.#awaited);
+    this.#awaited -= wanted;
     const present = this.#model.people.filter(({ isDeleted }) => !isDeleted);
     const others = new Set(
       Array.from({ length: Math.ceil(present.length / 800) }, () => this.#dice.pick(present)).filter(Boolean),
