@@ -38,6 +38,7 @@ const CALENDAR: readonly (readonly [event: Exclude<keyof Events, 'happen'>, ...d
   ['rebuildStandby', '2027-11-21'],
   ['loseADay', '2028-05-15'],
   ['fillDisk', '2028-08-12'],
+  ['upgradePostgres', '2029-02-10'],
   ['trailRunsOut', '2029-04-12'],
   ['expand', '2029-07-10'],
   ['contract', '2029-09-12'],
@@ -181,14 +182,20 @@ export class Events {
   }
 
   async endCertificate(): Promise<void> {
-    this.#lived.at.letCertificateEnd();
+    const { at, people, applications } = this.#lived;
+    at.letCertificateEnd();
+    const [application] = applications;
+    if (application) await people.authorize(await people.newPerson(), application); // the wallet must be told
   }
 
   async renewCertificate(): Promise<void> {
-    const { at, comparison } = this.#lived;
+    const { at, applications, comparison } = this.#lived;
     await this.#watch({ minutes: 62, expected: ['AssentWebhooksFail'] });
     at.manual.note('certificate');
     at.renewCertificate();
+    at.manual.note('resume');
+    for (const id of ['', ...applications.map(({ clientId }) => ` ${clientId}`)])
+      await at.tryCommand(`notify resume${id}`, 'server'); // some may not be behind
     await comparison.compareTold();
     comparison.mustBeLogged(/certificate/, 'that a certificate is over');
   }
@@ -344,6 +351,18 @@ export class Events {
     if (!isDone) return print('  not lived through: a full disk, which only root can mount');
     model.count('disk full');
     comparison.newLines();
+  }
+
+  /** Servers and `assent notify` run meanwhile. */
+  async upgradePostgres(): Promise<void> {
+    const { at, model, print, comparison } = this.#lived;
+    const isDone = await at.postgres.upgrade();
+    if (!isDone)
+      return print('  not lived through: pg_upgrade, for which Debian’s PostgreSQL 17 and 18 are needed');
+    await at.untilReady();
+    await comparison.verify(model.tokens.slice(-200));
+    model.count('PostgreSQL upgraded');
+    comparison.newLines(); // of the outage
   }
 
   async trailRunsOut(): Promise<void> {

@@ -258,7 +258,7 @@ export class Installation {
   }
 
   get #backup(): string {
-    return `${this.postgres.primary.cluster}-backup`;
+    return `${this.postgres.primary.folder}-backup`;
   }
 
   /** Until {@link renewCertificate} it presents a certificate whose time is over. */
@@ -301,7 +301,7 @@ export class Installation {
     await Promise.all([this.stopServers(), this.stopNotify()]);
     this.receivers.close();
     this.releases.remove();
-    await this.postgres.remove();
+    this.postgres.remove();
     removeDataDir(this.folder);
   }
 

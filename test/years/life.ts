@@ -9,7 +9,7 @@ import { type Application, Model, type Person, type Token } from './model.ts';
 import { dayOf, People } from './people.ts';
 import { type Fault, LONG_TOKENS_SQL, PLANTED } from './planted.ts';
 
-interface Settings {
+export interface Settings {
   readonly months: number;
   readonly people: number;
   readonly fault: Fault | undefined;
@@ -116,7 +116,7 @@ export class Life {
 
   async #day(day: number, month: number, days: number): Promise<void> {
     this.#clock.set(Math.max(this.#clock.now(), day + 3 * HOUR));
-    this.#comparison.isUnmaintained = isUnmaintained(dayOf(day));
+    this.#comparison.isUnmaintained = this.#settings.fault === undefined && isUnmaintained(dayOf(day));
     if (!this.#comparison.isUnmaintained) await this.#maintain();
     await this.#lookAtEnds(day + 12 * HOUR);
     this.#clock.set(Math.max(this.#clock.now(), day + 12 * HOUR));
@@ -208,8 +208,12 @@ export class Life {
     await this.#comparison.compareTold();
     await this.#at.copyTrail();
     // After a jump of the clock, what runs needs a moment to notice.
-    await until(async () => (await this.#comparison.troubles()).length === 0);
-    for (const trouble of await this.#comparison.troubles()) this.#comparison.find('doctor', trouble);
+    let troubles: string[] = [];
+    await until(async () => {
+      troubles = await this.#comparison.troubles();
+      return troubles.length === 0;
+    });
+    for (const trouble of troubles) this.#comparison.find('doctor', trouble);
     for (const line of this.#comparison.newLines()) this.#comparison.find('doctor', line);
   }
 

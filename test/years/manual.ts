@@ -10,6 +10,7 @@ const STEPS = {
   ownersPassword: ['secrets.md', 'Change it in PostgreSQL and in its file'],
   operatorToken: ['alerts.md', 'give its program another token'],
   certificate: ['alerts.md', 'mend it, or tell its owner'],
+  resume: ['alerts.md', 'Then run `assent notify resume ID`.'],
   startNotify: ['alerts.md', 'start it, or end the transaction'],
   maintain: ['alerts.md', 'run `systemctl start assent-maintain`'],
   prune: ['maintenance.md', 'With `--keep 37 --yes` it drops older months.'],
@@ -21,6 +22,7 @@ const STEPS = {
   signAllOut: ['backup.md', 'Sign all users out'],
   revokeByTrail: ['backup.md', 'run `assent grant revoke --trail trail-before.jsonl`'],
   repeatByHand: ['backup.md', 'List the other events since T and repeat them by hand'],
+  upgradePostgres: ['database.md', 'Stop the standbys, then the primary, and run `pg_upgrade`.'],
   freeSpace: ['503.md', "free space on PostgreSQL's disk"],
   startPostgres: ['503.md', 'start PostgreSQL; check host and port'],
 } as const satisfies Readonly<Record<string, readonly [document: string, sentence: string]>>;

@@ -15,18 +15,20 @@ interface Planted {
   readonly rule: Rule;
   /** It shows in the last of these, at the latest. */
   readonly months: number;
+  /** Its first month. */
+  readonly begin: string;
 }
 
 /** What may be wrong on purpose. */
 export const PLANTED = {
   /** Servers and PostgreSQL accept tokens for a day too long; `exp` says it in the first month. */
-  longTokens: { rule: 'what a token opens', months: 1 },
-  /** No partition of the audit trail is made after the first migration. */
-  noPartitions: { rule: 'doctor', months: 14 },
+  longTokens: { rule: 'what a token opens', months: 1, begin: '2026-12' },
+  /** `assent maintain` runs as the servers' role, so no partition of the audit trail is made until the next migration. */
+  noPartitions: { rule: 'doctor', months: 12, begin: '2028-06' },
   /** One server never reads the rotated `SECRETS`. */
-  staleSecrets: { rule: 'what a person can do', months: 3 },
+  staleSecrets: { rule: 'what a person can do', months: 3, begin: '2026-12' },
   /** `assent notify` does not run for a month. */
-  silentMonth: { rule: 'what is told', months: 3 },
+  silentMonth: { rule: 'what is told', months: 3, begin: '2026-12' },
 } as const satisfies Readonly<Record<string, Planted>>;
 
 export type Fault = keyof typeof PLANTED;

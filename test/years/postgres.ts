@@ -1,11 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chownSync, mkdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CLEAN_ENVIRONMENT } from '../../src/trial/postgres/cluster.ts';
 import { newSecret } from '../support/ledger.ts';
-import { OwnPostgres } from '../support/postgres/ownPostgres.ts';
 import { withClient } from '../support/postgres/postgres.ts';
 import type { Clock } from './clock.ts';
+import { Cluster, SUPERUSER, UPGRADE } from './cluster.ts';
 import type { ByHand } from './manual.ts';
 
 const DATABASE = 'assent';
@@ -18,17 +17,19 @@ export type Role = 'owner' | 'server';
 
 /** A primary, and a standby for which its commits wait. Owner and servers sign in with passwords. */
 export class Postgres {
-  primary = new OwnPostgres();
-  #standby = new OwnPostgres();
+  primary: Cluster;
+  #standby: Cluster;
   readonly #byHand: ByHand;
-  readonly #hosts = [this.primary, this.#standby];
+  readonly #hosts: readonly Cluster[];
   readonly #passwords = { owner: newSecret(), server: newSecret() };
   serverRole = 'assent_server_0';
 
   static async start(clock: Clock, byHand: ByHand): Promise<Postgres> {
-    Object.assign(CLEAN_ENVIRONMENT, clock.variables());
-    const made = new Postgres(byHand);
-    await Promise.all(made.#hosts.map((host) => host.start()));
+    const open = () => Cluster.open(clock.variables(), UPGRADE?.from);
+    const made = new Postgres(byHand, await open(), await open());
+    made.primary.create();
+    made.primary.admit(`local all ${SUPERUSER} trust`, 'local all all scram-sha-256');
+    made.primary.start();
     await made.primary.run(
       'alter system set fsync = off',
       `alter system set wal_keep_size = '${KEPT_WAL}'`,
@@ -37,15 +38,17 @@ export class Postgres {
       `create role ${made.serverRole} login password '${made.#passwords.server}'`,
       `create database ${DATABASE} owner ${OWNER} encoding 'UTF8' template template0`,
     );
-    await made.primary.admit('local all assent trust\nlocal all all scram-sha-256');
-    await made.primary.stop();
-    await made.primary.start();
+    made.primary.stop();
+    made.primary.start();
     await made.rebuildStandby();
     return made;
   }
 
-  private constructor(byHand: ByHand) {
+  private constructor(byHand: ByHand, primary: Cluster, standby: Cluster) {
     this.#byHand = byHand;
+    this.primary = primary;
+    this.#standby = standby;
+    this.#hosts = [primary, standby];
   }
 
   /** For `DATABASE_URL`: both hosts, in the same order after a takeover. */
@@ -69,7 +72,7 @@ export class Postgres {
 
   /** A base backup, while it runs. */
   async backUp(folder: string): Promise<void> {
-    const { cluster } = this.primary;
+    const { folder: cluster } = this.primary;
     // A file that is gone meanwhile is in the WAL.
     const copy = (from: string, to: string) => spawnSync('cp', ['-a', from, to]);
     await withClient(this.primary.url(), async (client) => {
@@ -81,18 +84,15 @@ export class Postgres {
       writeFileSync(join(folder, 'backup_label'), rows[0].labelfile);
     });
     rmSync(join(folder, 'postmaster.pid'), { force: true });
-    own(folder, cluster);
+    this.primary.give(folder);
   }
 
   /** A new copy of the primary, which follows it. From then on, commits wait for it. */
   async rebuildStandby(): Promise<void> {
-    const { host, port } = this.primary.place;
-    if (this.#standby.runs()) await this.#standby.stop();
-    await this.backUp(this.#standby.cluster);
-    this.#standby.becomeStandby();
-    const follow = `primary_conninfo = 'host=${host} port=${port} user=assent'\n`;
-    writeFileSync(join(this.#standby.cluster, 'postgresql.auto.conf'), follow, { flag: 'a' });
-    await this.#standby.start();
+    this.#standby.stop();
+    await this.backUp(this.#standby.folder);
+    this.#standby.follow(this.primary);
+    this.#standby.start();
     await this.#waitForStandby(true);
   }
 
@@ -104,7 +104,7 @@ export class Postgres {
 
   /** Without notice. */
   killPrimary(): Promise<void> {
-    return this.primary.kill('SIGKILL');
+    return this.primary.kill();
   }
 
   async promoteStandby(): Promise<void> {
@@ -115,11 +115,27 @@ export class Postgres {
     await this.#waitForStandby(false);
   }
 
+  /** docs/operate/database.md, "Another version of PostgreSQL". @returns false if only one version is installed */
+  async upgrade(): Promise<boolean> {
+    if (UPGRADE === undefined) return false;
+    this.#byHand('upgradePostgres');
+    this.#standby.stop();
+    this.primary.stop();
+    this.primary.upgrade(UPGRADE.to);
+    this.primary.start();
+    await this.#waitForStandby(false);
+    await this.run('analyze');
+    this.#standby.useProgramsOf(this.primary);
+    await this.rebuildStandby();
+    return true;
+  }
+
   async restore(folder: string): Promise<void> {
-    await Promise.all([this.primary.stop(), this.#standby.stop()]);
-    rmSync(this.primary.cluster, { recursive: true });
-    execFileSync('mv', [folder, this.primary.cluster]);
-    await this.primary.start();
+    this.primary.stop();
+    this.#standby.stop();
+    rmSync(this.primary.folder, { recursive: true });
+    execFileSync('mv', [folder, this.primary.folder]);
+    this.primary.start();
     await this.#waitForStandby(false);
     this.#byHand('rolesAfterRestore');
     const { server, owner } = this.#passwords;
@@ -161,10 +177,10 @@ export class Postgres {
 
   /** The primary's data on a small disk meanwhile. @returns false without the right to mount one */
   async onSmallDisk(work: (disk: SmallDisk) => Promise<void>): Promise<boolean> {
-    const { cluster } = this.primary;
+    const { folder: cluster } = this.primary;
     const [aside, owner] = [`${cluster}-aside`, statSync(cluster)];
     const [used = 0] = execFileSync('du', ['-sb', cluster], { encoding: 'utf8' }).split('\t').map(Number);
-    await this.primary.stop();
+    this.primary.stop();
     execFileSync('mv', [cluster, aside]);
     mkdirSync(cluster, { mode: 0o700 });
     const size = `size=${Math.ceil(used * 1.1) + SMALL_DISK_SPARE}`;
@@ -173,7 +189,7 @@ export class Postgres {
     if (status === 0) {
       execFileSync('cp', ['-a', `${aside}/.`, cluster]);
       chownSync(cluster, owner.uid, owner.gid);
-      await this.primary.start();
+      this.primary.start();
       await work({
         fill: () => {
           const { bavail, bsize } = statfsSync(cluster);
@@ -186,21 +202,21 @@ export class Postgres {
           rmSync(ballast);
           if (this.primary.runs()) return;
           this.#byHand('startPostgres');
-          await this.primary.start();
+          this.primary.start();
         },
       });
-      await this.primary.stop();
+      this.primary.stop();
       execFileSync('cp', ['-a', `${cluster}/.`, aside]);
       execFileSync('umount', [cluster]);
     }
     rmSync(cluster, { recursive: true });
     execFileSync('mv', [aside, cluster]);
-    await this.primary.start();
+    this.primary.start();
     return status === 0;
   }
 
-  async remove(): Promise<void> {
-    await Promise.all(this.#hosts.map((host) => host.remove()));
+  remove(): void {
+    for (const host of this.#hosts) host.remove();
   }
 }
 
@@ -211,8 +227,3 @@ export interface SmallDisk {
   /** Frees the space, and starts PostgreSQL if it has ended. */
   free(): Promise<void>;
 }
-
-const own = (folder: string, like: string) => {
-  const { uid, gid } = statSync(like);
-  execFileSync('chown', ['-R', `${uid}:${gid}`, folder]);
-};

@@ -2,7 +2,7 @@ import { Console } from 'node:console';
 import { expect, it } from 'vitest';
 import { Dice } from '../faults/dice.ts';
 import { Clock } from './clock.ts';
-import { Life } from './life.ts';
+import { Life, type Settings } from './life.ts';
 import { type Fault, PEOPLE_IF_PLANTED, PLANTED } from './planted.ts';
 
 // `run.mjs` starts this under the clock.
@@ -21,10 +21,9 @@ const report = new Console(process.stdout);
 
 const print = (line: string) => report.log(line);
 
-async function live(settings: { months: number; people: number; fault: Fault | undefined }) {
+async function live(settings: Omit<Settings, 'print'>) {
   const life = await Life.begin(new Clock(YEARS_FOLDER, YEARS_LIBRARY), new Dice(YEARS_SEED), {
     ...settings,
-    begin: YEARS_BEGIN,
     print,
   });
   try {
@@ -42,7 +41,12 @@ const TIMEOUT = 3_600_000;
 
 if (YEARS_PLANTED === undefined)
   it(`${months} months lose, double and invent nothing`, { timeout: TIMEOUT }, async () => {
-    const findings = await live({ months, people: Number(YEARS_PEOPLE), fault: undefined });
+    const findings = await live({
+      months,
+      people: Number(YEARS_PEOPLE),
+      begin: YEARS_BEGIN,
+      fault: undefined,
+    });
     expect(Object.fromEntries([...findings].map(([rule, found]) => [rule, found.length]))).toEqual({});
   });
 else
@@ -50,7 +54,7 @@ else
     'the fault %s is found',
     { timeout: TIMEOUT },
     async (fault) => {
-      const { rule, months } = PLANTED[fault];
-      expect([...(await live({ months, people: PEOPLE_IF_PLANTED, fault })).keys()]).toContain(rule);
+      const { rule, months, begin } = PLANTED[fault];
+      expect([...(await live({ months, begin, people: PEOPLE_IF_PLANTED, fault })).keys()]).toContain(rule);
     },
   );
