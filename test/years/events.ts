@@ -29,9 +29,10 @@ const CALENDAR: readonly (readonly [event: Exclude<keyof Events, 'happen'>, ...d
   ['secondServerIsSlow', '2027-09-01'],
   ['secondServerIsRight', '2027-11-01'],
   ['operatorTokenEndsSoon', '2027-07-26'],
-  ['leaveBrowsers', '2027-08-12'],
-  ['explainReference', '2027-08-18', '2027-08-21'],
-  ['returnToBrowser', '2027-11-09', '2027-11-11'],
+  // Within a quarter, since a browser is new once after a change of SECRETS.
+  ['leaveBrowsers', '2027-10-01'],
+  ['explainReference', '2027-10-07', '2027-10-10'],
+  ['returnToBrowser', '2027-12-29', '2027-12-31'],
   ['blockApplication', '2027-03-10', '2027-07-10', '2027-11-10', '2028-03-10', '2029-03-10', '2029-11-10'],
   ['notifyStops', '2027-09-14'],
   ['losePrimary', '2027-11-20'],
@@ -241,7 +242,7 @@ export class Events {
   /** Two browsers that become known, and a refusal with a reference. */
   async leaveBrowsers(): Promise<void> {
     const { at, people } = this.#lived;
-    for (const day of ['2027-11-09', '2027-11-11']) {
+    for (const day of ['2027-12-29', '2027-12-31']) {
       const [user, browser] = [await people.newUser(), people.newBrowser()];
       await signIn(browser, user.login, user.password);
       this.#left.set(day, { browser, user });
@@ -258,7 +259,7 @@ export class Events {
     const left = this.#left.get(day);
     if (left === undefined) return;
     const { browser, user } = left;
-    const expected = day === '2027-11-11' ? 2 : 1;
+    const expected = day === '2027-12-31' ? 2 : 1;
     browser.cookies.delete('session');
     await signIn(browser, user.login, user.password);
     const told = () => comparison.toldTo('wallet').get(`${user.userId} new_browser`) ?? 0;
@@ -272,7 +273,7 @@ export class Events {
   async explainReference(): Promise<void> {
     const { at, comparison } = this.#lived;
     const { code } = await at.tryCommand(`explain ${this.#reference}`, 'server');
-    const isKept = new Date(at.clock.now()).getUTCDate() < 19;
+    const isKept = new Date(at.clock.now()).getUTCDate() < 8;
     if ((code === 0) !== isKept)
       comparison.find('what a person can do', `explain ${this.#reference}: exit code ${code}`);
   }
