@@ -199,6 +199,7 @@ export class Events {
       await at.tryCommand(`notify resume${id}`, 'server'); // some may not be behind
     await comparison.compareTold();
     comparison.mustBeLogged(/certificate/, 'that a certificate is over');
+    comparison.noteOutage(at.clock.now() - 2 * DAY);
   }
 
   async replacePasswords(): Promise<void> {
@@ -327,6 +328,7 @@ export class Events {
     }
     await comparison.verify(model.tokens.slice(-200));
     await comparison.compareTold();
+    comparison.noteOutage(now);
   }
 
   async rebuildStandby(): Promise<void> {
@@ -338,6 +340,7 @@ export class Events {
   async fillDisk(): Promise<void> {
     const { at, model, people, print, comparison } = this.#lived;
     const { login = '', password = '' } = model.people.find((one) => model.canSignIn(one))?.user ?? {};
+    const from = at.clock.now();
     const isSaid = () => at.log.some((line) => line.includes('the disk of PostgreSQL is full'));
     const isDone = await at.postgres.onSmallDisk(async (disk) => {
       await at.untilReady();
@@ -347,27 +350,28 @@ export class Events {
         for (let tries = 0; tries < 1_000 && !isSaid(); tries += 1)
           await signIn(people.newBrowser(), login, password).catch(() => {});
         if (!isSaid()) comparison.find('doctor', 'no log says that the disk is full');
-        await disk.endWalFile().catch(() => {});
+        await disk.fillWal().catch(() => {});
         await this.#watch({ minutes: 5, expected: OUTAGE, until: isAway });
         await disk.free();
       });
     });
     await at.untilReady();
+    comparison.noteOutage(from);
     if (!isDone) return print('  not lived through: a full disk, which only root can mount');
     model.count('disk full');
-    comparison.newLines();
   }
 
   /** Servers and `assent notify` run meanwhile. */
   async upgradePostgres(): Promise<void> {
     const { at, model, print, comparison } = this.#lived;
+    const from = at.clock.now();
     const isDone = await at.postgres.upgrade();
     if (!isDone)
       return print('  not lived through: pg_upgrade, for which Debian’s PostgreSQL 17 and 18 are needed');
     await at.untilReady();
     await comparison.verify(model.tokens.slice(-200));
     model.count('PostgreSQL upgraded');
-    comparison.newLines(); // of the outage
+    comparison.noteOutage(from);
   }
 
   async trailRunsOut(): Promise<void> {
@@ -415,7 +419,7 @@ export class Events {
     await until(() => untold().length === 0);
     for (const { grantId } of untold())
       comparison.find('what is told', `${grantId} was revoked after a restore`);
-    comparison.newLines(); // of the outage
+    comparison.noteOutage(now);
     // Some is told twice, with the same ids, and what was undone was told, too.
     for (const whom of ['application', 'wallet'] as const) {
       model.told[whom].clear();

@@ -143,7 +143,11 @@ export class Installation {
     const [method = '', path = ''] = what.split(' ');
     const answer = await fetch(`http://127.0.0.1:${this.#parts.adminPort}${path}`, {
       method,
-      headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+      headers: {
+        connection: 'close',
+        authorization: `Bearer ${token}`,
+        ...(body && { 'content-type': 'application/json' }),
+      },
       ...(body && { body: JSON.stringify(body) }),
     });
     return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };

@@ -166,9 +166,11 @@ export class Life {
       ...[...others].map((person) => this.#actOf(person)),
     ];
     await inParallel(works, async (work) => {
-      await work().catch((error: Error) =>
-        this.#comparison.find('what a person can do', error.message.slice(0, 300)),
-      );
+      await work().catch(({ message, cause }: Error) => {
+        // Nothing was done (docs/operate/503.md). If something was, the comparison finds it later.
+        if (/\b503\b/.test(message)) this.#model.count('answered 503');
+        else this.#comparison.find('what a person can do', `${message} ${cause ?? ''}`.slice(0, 300));
+      });
     });
   }
 

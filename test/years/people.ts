@@ -21,7 +21,9 @@ class Browser extends Agent {
   override send(url: string, init: Parameters<Agent['send']>[1]): Promise<Answer> {
     const { pathname, search } = new URL(url, this.baseUrl);
     const port = this.#dice.pick(this.#installation.ports);
-    return super.send(`http://localhost:${port}${pathname}${search}`, init);
+    // A new connection: on a busy machine the server may just be closing an idle one.
+    const headers = { ...init.headers, connection: 'close' };
+    return super.send(`http://localhost:${port}${pathname}${search}`, { ...init, headers });
   }
 }
 
@@ -115,7 +117,7 @@ export class People {
     const { verdict, reason } = JSON.parse(answer.body);
     const expected = fits ? 'reserved' : 'refused';
     if (verdict !== expected)
-      throw new Error(`payment of ${amount}: ${verdict} ${reason} instead of ${expected}`);
+      throw new Error(`payment of ${amount}: ${answer.status} ${verdict} ${reason} instead of ${expected}`);
     if (fits) token.payments.push({ at: now, amount });
     this.#model.count(`payment ${verdict}`);
   }

@@ -12,6 +12,7 @@ const OWNER = 'assent_owner';
 /** A standby that is away for some minutes goes on from these. */
 const KEPT_WAL = '512MB';
 const SMALL_DISK_SPARE = 64 * 2 ** 20;
+const MOST_WAL_FILES = 100;
 
 export type Role = 'owner' | 'server';
 
@@ -195,8 +196,11 @@ export class Postgres {
           const { bavail, bsize } = statfsSync(cluster);
           execFileSync('fallocate', ['-l', String(bavail * bsize), ballast]);
         },
-        // The next one has no place.
-        endWalFile: () => this.primary.run('select pg_switch_wal()', 'create table over_the_limit ()'),
+        // At last the next one has no place: some were used before, and are used again.
+        fillWal: async () => {
+          for (let files = 0; files < MOST_WAL_FILES; files += 1)
+            await this.primary.run('select pg_switch_wal()', `create table over_the_limit_${files} ()`);
+        },
         free: async () => {
           this.#byHand('freeSpace');
           rmSync(ballast);
@@ -223,7 +227,8 @@ export class Postgres {
 export interface SmallDisk {
   /** Leaves no space. */
   fill(): void;
-  endWalFile(): Promise<void>;
+  /** Until PostgreSQL ends. @throws its error */
+  fillWal(): Promise<void>;
   /** Frees the space, and starts PostgreSQL if it has ended. */
   free(): Promise<void>;
 }
