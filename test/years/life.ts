@@ -168,11 +168,18 @@ export class Life {
       ...[...others].map((person) => this.#actOf(person)),
     ];
     await inParallel(works, async (work) => {
-      await work().catch(({ message, cause }: Error) => {
-        // Nothing was done (docs/operate/503.md). If something was, the comparison finds it later.
-        if (/\b503\b/.test(message)) this.#model.count('answered 503');
-        else this.#comparison.find('what a person can do', `${message} ${cause ?? ''}`.slice(0, 300));
-      });
+      await this.#tryAgain(work).catch(({ message, cause }: Error) =>
+        this.#comparison.find('what a person can do', `${message} ${cause ?? ''}`.slice(0, 300)),
+      );
+    });
+  }
+
+  /** As 503 asks for, once: nothing was done (docs/operate/503.md). If something was, the comparison finds it later. */
+  async #tryAgain(work: () => Promise<unknown>): Promise<void> {
+    await work().catch(async (error: Error) => {
+      if (!/\b503\b/.test(error.message)) throw error;
+      this.#model.count('answered 503');
+      await work();
     });
   }
 

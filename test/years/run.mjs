@@ -54,7 +54,8 @@ function live(seed) {
   return new Promise((resolve) => child.once('close', (code) => resolve(code ?? 1)));
 }
 
-console.log(`${values.months} months from ${values.begin} on, ${values.people} people`);
+if (values.planted === undefined)
+  console.log(`${values.months} months from ${values.begin} on, ${values.people} people`);
 const began = performance.now();
 const left = values.seed.split(',');
 const failed = [];

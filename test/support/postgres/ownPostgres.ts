@@ -34,7 +34,6 @@ export class OwnPostgres {
     const family = this.family();
     process.kill(postmasterOf(this.#dataDir), signal);
     await vi.waitUntil(() => stillRunning(family).length === 0, PATIENCE);
-    rmSync(this.#file('postmaster.pid'), { force: true });
     await this.#member?.leave();
   }
 
