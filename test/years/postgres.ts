@@ -10,9 +10,9 @@ import type { ByHand } from './manual.ts';
 const DATABASE = 'assent';
 const OWNER = 'assent_owner';
 /** A standby that is away for some minutes goes on from these. */
-const KEPT_WAL = '512MB';
+const KEPT_WAL_BYTES = 512 * 2 ** 20;
 const SMALL_DISK_SPARE = 64 * 2 ** 20;
-const MOST_WAL_FILES = 100;
+const MESSAGE_BYTES = 4 * 2 ** 20;
 
 export type Role = 'owner' | 'server';
 
@@ -33,7 +33,7 @@ export class Postgres {
     made.primary.start();
     await made.primary.run(
       'alter system set fsync = off',
-      `alter system set wal_keep_size = '${KEPT_WAL}'`,
+      `alter system set wal_keep_size = '${KEPT_WAL_BYTES / 2 ** 20}MB'`,
       'alter system set max_connections = 200',
       `create role ${OWNER} login password '${made.#passwords.owner}'`,
       `create role ${made.serverRole} login password '${made.#passwords.server}'`,
@@ -191,24 +191,26 @@ export class Postgres {
       execFileSync('cp', ['-a', `${aside}/.`, cluster]);
       chownSync(cluster, owner.uid, owner.gid);
       this.primary.start();
-      await work({
-        fill: () => {
-          const { bavail, bsize } = statfsSync(cluster);
-          execFileSync('fallocate', ['-l', String(bavail * bsize), ballast]);
-        },
-        // At last the next one has no place: some were used before, and are used again.
-        fillWal: async () => {
-          for (let files = 0; files < MOST_WAL_FILES; files += 1)
-            await this.primary.run('select pg_switch_wal()', `create table over_the_limit_${files} ()`);
-        },
-        free: async () => {
-          this.#byHand('freeSpace');
-          rmSync(ballast);
-          if (this.primary.runs()) return;
-          this.#byHand('startPostgres');
-          this.primary.start();
-        },
-      });
+      // Connected before: a full disk admits no new connection.
+      await withClient(this.primary.url(), (client) =>
+        work({
+          fill: () => {
+            const { bavail, bsize } = statfsSync(cluster);
+            execFileSync('fallocate', ['-l', String(bavail * bsize), ballast]);
+          },
+          fillWal: async () => {
+            for (let size = 0; size < KEPT_WAL_BYTES * 2; size += MESSAGE_BYTES)
+              await client.query(`select pg_logical_emit_message(false, '', repeat('.', ${MESSAGE_BYTES}))`);
+          },
+          free: async () => {
+            this.#byHand('freeSpace');
+            rmSync(ballast);
+            if (this.primary.runs()) return;
+            this.#byHand('startPostgres');
+            this.primary.start();
+          },
+        }),
+      );
       this.primary.stop();
       execFileSync('cp', ['-a', `${cluster}/.`, aside]);
       execFileSync('umount', [cluster]);
@@ -227,7 +229,7 @@ export class Postgres {
 export interface SmallDisk {
   /** Leaves no space. */
   fill(): void;
-  /** Until PostgreSQL ends. @throws its error */
+  /** Writes WAL until its next file has no place, which ends PostgreSQL: files that are there are used first. @throws its error */
   fillWal(): Promise<void>;
   /** Frees the space, and starts PostgreSQL if it has ended. */
   free(): Promise<void>;
