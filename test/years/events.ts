@@ -39,6 +39,7 @@ const CALENDAR: readonly (readonly [event: Exclude<keyof Events, 'happen'>, ...d
   ['rebuildStandby', '2027-11-21'],
   ['loseADay', '2028-05-15'],
   ['fillDisk', '2028-08-12'],
+  ['loseCommits', '2028-12-05'],
   ['upgradePostgres', '2029-02-10'],
   ['trailRunsOut', '2029-04-12'],
   ['expand', '2029-07-10'],
@@ -390,23 +391,38 @@ export class Events {
     if (oldest < kept.toISOString().slice(0, 10)) comparison.find('doctor', `the trail still has ${oldest}`);
   }
 
-  /** A backup at night, a day of which nothing may live, and a restore. */
+  /** A backup at night, and a restore. */
   async loseADay(): Promise<void> {
+    const { at } = this.#lived;
+    await at.backUp();
+    await this.#lose(() => at.restoreBackup());
+  }
+
+  /** The primary is lost while its standby lacks commits. */
+  async loseCommits(): Promise<void> {
+    const { at } = this.#lived;
+    await at.postgres.leaveStandbyBehind();
+    at.manual.note('commitsLost');
+    await this.#lose(() => at.postgres.loseCommits());
+  }
+
+  /** Lives a day of which nothing may live after `bringBack`, which makes the database as it is now. */
+  async #lose(bringBack: () => Promise<void>): Promise<void> {
     const { at, model, comparison, act } = this.#lived;
     const now = Math.floor(at.clock.now() / 1_000) * 1_000; // `iat` is in whole seconds
     await at.copyTrail();
-    await at.backUp();
     const live = new Set(model.tokens.filter((one) => model.isLive(one, now)));
     const backup = { at: now, live, limits: new Map(model.tokens.map((one) => [one, one.limit])) };
     const people = new Set(model.people);
     const before = new Map(model.people.map((one) => [one, { ...one }]));
     const formerRole = at.postgres.serverRole;
     await act();
+    await this.#changeOneEach();
     await this.replacePasswords();
     await comparison.compareTold();
     await at.copyTrail();
     const revoked = model.restore(backup);
-    await at.restore(async () => {
+    await at.restore(bringBack, async () => {
       for (const person of model.people) await this.#repeat(person, before.get(person));
     });
     await at.postgres.dropRole(formerRole);
@@ -425,6 +441,30 @@ export class Events {
       model.told[whom].clear();
       for (const [key, count] of comparison.toldTo(whom)) model.told[whom].set(key, count);
     }
+  }
+
+  /** Each change that is undone with an earlier database, of another person. */
+  async #changeOneEach(): Promise<void> {
+    const { at, model, people, applications } = this.#lived;
+    const [now, [application]] = [at.clock.now(), applications];
+    const isWanted = (token: Token) =>
+      model.isActive(token, now) && token.limit > 10 && token.until === undefined;
+    const tokens = model.people.flatMap((person) => person.tokens.find(isWanted) ?? []);
+    const changes: readonly ((token: Token) => Promise<unknown>)[] = [
+      (token) => people.authorize(token.person, token.application),
+      (token) => people.giveUp(token),
+      (token) => people.disconnect(token),
+      (token) => people.revoke(token),
+      (token) => people.lower(token),
+      ({ person }) => people.block(person),
+      ({ person }) => people.losePassword(person),
+      ({ person }) => people.delete(person),
+    ];
+    for (const [index, change] of changes.entries()) {
+      const token = tokens[index];
+      if (token !== undefined) await change(token);
+    }
+    if (application !== undefined) await people.authorize(await people.newPerson(), application);
   }
 
   /** What an operator repeats by hand after a restore, from the copy of the trail. */

@@ -210,12 +210,21 @@ export class Installation {
     return this.postgres.backUp(this.#backup);
   }
 
-  /** docs/operate/backup.md, "After a restore". @param repeat what is repeated by hand before the servers start */
-  async restore(repeat: () => Promise<void>): Promise<void> {
+  restoreBackup(): Promise<void> {
+    return this.postgres.restore(this.#backup);
+  }
+
+  /**
+   * docs/operate/backup.md, "After a restore".
+   *
+   * @param bringBack an earlier state of the database
+   * @param repeat what is repeated by hand before the servers start
+   */
+  async restore(bringBack: () => Promise<void>, repeat: () => Promise<void>): Promise<void> {
     const byHand = this.manual.note;
     byHand('restore');
     await Promise.all([this.stopServers(), this.stopNotify()]);
-    await this.postgres.restore(this.#backup);
+    await bringBack();
     await this.migrate();
     byHand('signAllOut');
     await this.postgres.run('delete from sessions');

@@ -16,6 +16,7 @@ const STEPS = {
   prune: ['maintenance.md', 'With `--keep 37 --yes` it drops older months.'],
   promote: ['alerts.md', 'run `select pg_promote()` on the standby'],
   removeFromList: ['database.md', 'when that standby returns or is removed from the list'],
+  commitsLost: ['database.md', 'If the promoted standby may lack commits, stop the servers'],
   rebuildStandbys: ['backup.md', 'Rebuild the standbys'],
   restore: ['backup.md', 'Keep the servers stopped until step 7.'],
   rolesAfterRestore: ['backup.md', 'Set the passwords of the roles to those in the files.'],

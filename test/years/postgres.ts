@@ -116,6 +116,22 @@ export class Postgres {
     await this.#waitForStandby(false);
   }
 
+  /** Commits no longer wait for the standby, which gets none from now on. */
+  async leaveStandbyBehind(): Promise<void> {
+    await this.#waitForStandby(false);
+    this.#standby.stop();
+  }
+
+  /** To a standby that was left behind: what was committed since then is lost. */
+  async loseCommits(): Promise<void> {
+    await this.killPrimary();
+    this.#standby.start();
+    await this.promoteStandby();
+    await this.#repairRoles();
+    this.#byHand('rebuildStandbys');
+    await this.rebuildStandby();
+  }
+
   /** docs/operate/database.md, "Another version of PostgreSQL". @returns false if only one version is installed */
   async upgrade(): Promise<boolean> {
     if (UPGRADE === undefined) return false;
@@ -138,6 +154,13 @@ export class Postgres {
     execFileSync('mv', [folder, this.primary.folder]);
     this.primary.start();
     await this.#waitForStandby(false);
+    await this.#repairRoles();
+    this.#byHand('rebuildStandbys');
+    await this.rebuildStandby();
+  }
+
+  /** Of a database that is as it was earlier. */
+  async #repairRoles(): Promise<void> {
     this.#byHand('rolesAfterRestore');
     const { server, owner } = this.#passwords;
     await this.primary.run(`create role ${this.serverRole}`).catch((error: Error) => {
@@ -147,8 +170,6 @@ export class Postgres {
       `alter role ${this.serverRole} login password '${server}'`,
       `alter role ${OWNER} password '${owner}'`,
     );
-    this.#byHand('rebuildStandbys');
-    await this.rebuildStandby();
   }
 
   async replaceOwnersPassword(): Promise<void> {
