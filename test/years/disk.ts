@@ -13,7 +13,7 @@ const WHICH: Readonly<Record<string, string>> = {
   audit_events: `where kind in ('signed_in', 'approved', 'approved_again', 'exchanged')`,
 };
 /** In smaller tables, the pages that are not full count too much. */
-const FEW_ROWS = 2_000;
+const FEW_ROWS = 1_500;
 const TOLERATED = 0.15;
 
 interface Size {

@@ -23,7 +23,7 @@ class Browser extends Agent {
     const port = this.#dice.pick(this.#installation.ports);
     // A new connection: on a busy machine the server may just be closing an idle one.
     const headers = { ...init.headers, connection: 'close' };
-    return super.send(`http://localhost:${port}${pathname}${search}`, { ...init, headers });
+    return super.send(`http://127.0.0.1:${port}${pathname}${search}`, { ...init, headers });
   }
 }
 
