@@ -121,8 +121,18 @@ export class Comparison {
     await until(() => unknown().length === 0);
     for (const difference of unknown()) {
       this.#differences.add(difference);
-      this.find('what is told', difference);
+      this.find('what is told', `${difference}; ${await this.#trailOf(difference)}`);
     }
+  }
+
+  /** What the audit trail has about the authorization in a text, and about its user. */
+  async #trailOf(text: string): Promise<string> {
+    const [id = ''] = /[0-9a-f-]{36}/.exec(text) ?? [];
+    const events = await this.#at.postgres.query<{ said: string }>(
+      `select concat_ws(' ', to_char(at, 'YYYY-MM-DD HH24:MI:SS.MS'), kind, grant_id) as said from audit_events
+        where user_id::text = '${id}' or user_id in (select user_id from audit_events where grant_id::text = '${id}') order by at`,
+    );
+    return `the trail has: ${events.map(({ said }) => said).join(', ')}`;
   }
 
   /** What was accepted so far, each message once. */

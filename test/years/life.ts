@@ -21,6 +21,8 @@ export interface Settings {
 const APPLICATIONS = 5;
 /** Half of the people come in the first months: their tokens end in masses. */
 const MONTHS_OF_ARRIVAL = 4;
+/** One of so many does something on a day, besides those who come. */
+const PEOPLE_FOR_AN_ACT = 1_200;
 /** Tokens that are asked for at the end of a month, besides those that changed. */
 const SAMPLE = 150;
 
@@ -158,7 +160,9 @@ export class Life {
     this.#awaited -= wanted;
     const present = this.#model.people.filter(({ isDeleted }) => !isDeleted);
     const others = new Set(
-      Array.from({ length: Math.ceil(present.length / 800) }, () => this.#dice.pick(present)).filter(Boolean),
+      Array.from({ length: Math.ceil(present.length / PEOPLE_FOR_AN_ACT) }, () =>
+        this.#dice.pick(present),
+      ).filter(Boolean),
     );
     const works = [
       ...Array.from({ length: wanted }, () => async () => {

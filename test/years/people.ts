@@ -21,11 +21,17 @@ class Browser extends Agent {
   override send(url: string, init: Parameters<Agent['send']>[1]): Promise<Answer> {
     const { pathname, search } = new URL(url, this.baseUrl);
     const port = this.#dice.pick(this.#installation.ports);
-    // A new connection: on a busy machine the server may just be closing an idle one.
-    const headers = { ...init.headers, connection: 'close' };
-    return super.send(`http://127.0.0.1:${port}${pathname}${search}`, { ...init, headers });
+    const send = () => super.send(`http://127.0.0.1:${port}${pathname}${search}`, init);
+    // As browsers do when the server was just closing an idle connection.
+    return send().catch((error: Error) => {
+      if (!isOfConnection(error)) throw error;
+      return send();
+    });
   }
 }
+
+const isOfConnection = ({ cause }: Error): boolean =>
+  ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes((cause as { code?: string } | undefined)?.code ?? '');
 
 const random = () => randomBytes(12).toString('hex');
 const LIMITS = [1_000, 5_000, 20_000];
