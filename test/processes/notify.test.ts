@@ -65,7 +65,7 @@ beforeEach(() => {
 describe('an application', () => {
   it('is told of each end of an authorization, by whom, and never who the user is', async () => {
     const client = await applicationAt(path);
-    const [user, other] = [await users(), await users()];
+    const user = await users();
     await notify();
     await tokenFor(client, user);
     const token = await tokenFor(client, user);
@@ -78,20 +78,34 @@ describe('an application', () => {
     await revoke(await tokenFor(client, user));
     await tokenFor(client, user, { instance_name: 'kitchen' });
     await json(`user block ${user.login}`);
-    await tokenFor(client, other);
-    await json(`user delete ${other.login} --yes`);
     await json(`client block ${client.clientId}`);
     await expect
       .poll(() => reasonsAt(path), { timeout: 20_000 })
-      .toEqual(['replaced', 'application', 'application', 'user_blocked', 'deleted', 'client_blocked']);
-    const [first, , , blocked, , last] = receivers.acceptedAt(path);
+      .toEqual(['replaced', 'application', 'application', 'user_blocked', 'client_blocked']);
+    const [first, , , blocked, last] = receivers.acceptedAt(path);
     const data = { grant_id, client_id: client.clientId, instance_name: null, reason: 'replaced' };
     expect(first).toEqual({ type: 'authorization.ended', timestamp: expect.any(String), data });
     expect(blocked.data.instance_name).toBe('kitchen');
     expect(last.data.grant_id).toBeNull();
     const bodies = receivers.deliveries.filter((one) => one.path === path).map(({ body }) => body);
-    for (const secret of [user.login, user.userId, other.login, token])
-      expect(bodies.join()).not.toContain(secret);
+    for (const secret of [user.login, user.userId, token]) expect(bodies.join()).not.toContain(secret);
+  });
+
+  it('is told of a deletion, and of the block before if it reads that first', async () => {
+    const client = await applicationAt(path);
+    const user = await users();
+    await notify();
+    await tokenFor(client, user);
+    const deletion = await transaction(server.database.pool, async (connection) => {
+      await connection.query('lock table grants in share mode'); // the deletion waits between its block and its revocation
+      const deleted = json(`user delete ${user.login} --yes`);
+      await expect.poll(() => reasonsAt(path)).toEqual(['user_blocked']);
+      return { deleted };
+    });
+    await deletion.deleted;
+    await expect.poll(() => reasonsAt(path)).toEqual(['user_blocked', 'deleted']);
+    const [blocked, deleted] = receivers.acceptedAt(path);
+    expect(deleted.data.grant_id).toBe(blocked.data.grant_id);
   });
 
   it('verifies the signature with the secret that a command shows, also while SECRETS change', async () => {

@@ -43,6 +43,8 @@ export class Model {
   readonly tokens: Token[] = [];
   /** How often each application, and each wallet user, must have been told what. */
   readonly told = { application: new Map<string, number>(), wallet: new Map<string, number>() };
+  /** What an application may be told once more: a deletion blocks the user first. */
+  readonly mayBeTold = new Set<string>();
   readonly transitions = new Map<string, number>();
 
   count(transition: string): void {
@@ -98,7 +100,10 @@ export class Model {
   }
 
   delete(person: Person, now: number): void {
-    for (const token of person.tokens.filter((one) => this.isLive(one, now))) this.end(token, 'deleted');
+    for (const token of person.tokens.filter((one) => this.isLive(one, now))) {
+      this.end(token, 'deleted');
+      this.mayBeTold.add(`authorization.ended ${token.grantId} user_blocked`);
+    }
     person.isDeleted = true;
     this.count('user deleted');
   }
