@@ -35,6 +35,9 @@ export class Postgres {
       'alter system set fsync = off',
       `alter system set wal_keep_size = '${KEPT_WAL_BYTES / 2 ** 20}MB'`,
       'alter system set max_connections = 200',
+      // A jump of the clock is not a standby that is silent.
+      'alter system set wal_sender_timeout = 0',
+      'alter system set wal_receiver_timeout = 0',
       `create role ${OWNER} login password '${made.#passwords.owner}'`,
       `create role ${made.serverRole} login password '${made.#passwords.server}'`,
       `create database ${DATABASE} owner ${OWNER} encoding 'UTF8' template template0`,
