@@ -141,7 +141,7 @@ describe.runIf(started instanceof Engine)('in containers', () => {
       await stream.answered(20);
       await stream.stop();
       expect(stream.failures).toEqual({});
-      await service.run(block('--wait assent maintain notify'));
+      await service.run(block('--wait assent maintain'));
       await isReady();
       expect((await service.inspect('assent')).Config.Labels[REVISION]).toBe('second');
     });
@@ -161,7 +161,7 @@ describe.runIf(started instanceof Engine)('in containers', () => {
       await service.run(block('pg_restore'));
       const revoke = block('grant revoke').replace(/\S+\n$/, `${new Date().toISOString()} --yes`);
       await service.run(revoke.replace(' run ', ' run -T '));
-      await service.run(block('--wait assent maintain notify'));
+      await service.run(block('--wait assent maintain'));
       expect(await assent('user list')).toMatchObject([{ login: 'anna', name: 'Anne' }]);
       expect(await assent('grant list --login anna')).toMatchObject([{ state: 'revoked' }]);
     });

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
@@ -306,7 +306,6 @@ describe('the units for systemd', () => {
     expect(unit?.match(shared)).toEqual(replica?.match(shared));
     expect(unit?.match(shared)).toHaveLength(5);
     expect(unit).toMatch(/^StartLimitIntervalSec=0$/m);
-    expect(read('systemd/assent-roll-out')).toMatch(/^systemctl try-restart assent-notify$/m);
   });
 
   it('read the name of the servers’ role from a file, which upgrades keep', () => {
@@ -388,6 +387,21 @@ describe('a shell script of deploy/systemd', () => {
     const shared = 'METRICS_PORT=1\nCURRENCY=EUR\n';
     expect(run(shared, { PORT: '3001' }).got).toMatchObject({ METRICS_PORT: '9464', CURRENCY: 'EUR' });
     expect(run(shared, { PORT: '3002' }).got).toMatchObject({ METRICS_PORT: '1', CURRENCY: 'EUR' });
+  });
+
+  it('restarts assent-notify before the replicas: an earlier release would not tell events of the new one', () => {
+    const programs = useFolder(onTestFinished);
+    const calls = join(programs, 'calls');
+    const systemctl = `[ "$1" = list-units ] && printf 'assent@%d.service loaded\\n' 3001 3002 || echo "$@" >> ${calls}`;
+    for (const [name, content] of Object.entries({ systemctl, curl: ':' }))
+      writeFileSync(join(programs, name), `#!/bin/sh\n${content}\n`, { mode: 0o755 });
+    const env = { PATH: `${programs}:${process.env.PATH}` };
+    expect(spawnSync('sh', [`${folder}systemd/assent-roll-out`], { env }).status).toBe(0);
+    expect(readFileSync(calls, 'utf8').trim().split('\n')).toEqual([
+      'try-restart assent-notify',
+      'restart assent@3001.service',
+      'restart assent@3002.service',
+    ]);
   });
 
   it.each(['assent', 'assent-roll-out'])('has valid syntax: %s', (file) => {

@@ -239,8 +239,11 @@ export class Installation {
   }
 
   async untilReady(): Promise<void> {
-    const isReady = async (port: number) =>
-      (await fetch(`http://localhost:${port}/health/ready`)).status === 200;
+    const isReady = (port: number) =>
+      fetch(`http://localhost:${port}/health/ready`).then(
+        ({ status }) => status === 200,
+        () => false,
+      );
     await vi.waitUntil(async () => (await Promise.all(this.ports.map(isReady))).every(Boolean), PATIENCE);
   }
 
@@ -283,15 +286,15 @@ export class Installation {
     this.receivers.present();
   }
 
-  /** Restarts one after the other. @param between what is done while only the first has restarted */
+  /** Restarts `assent notify`, then one server after the other. @param between what is done while only the first has restarted */
   async rollOut(between?: () => Promise<void>): Promise<void> {
+    await this.stopNotify();
+    await this.startNotify();
     for (const index of SERVERS.keys()) {
       await this.#servers[index]?.stop();
       this.#servers[index] = await this.#startServer(index);
       if (index === 0) await between?.();
     }
-    await this.stopNotify();
-    await this.startNotify();
   }
 
   /** docs/operate/upgrade.md. */
