@@ -106,6 +106,8 @@ describe('an application', () => {
     await expect.poll(() => reasonsAt(path)).toEqual(['user_blocked', 'deleted']);
     const [blocked, deleted] = receivers.acceptedAt(path);
     expect(deleted.data.grant_id).toBe(blocked.data.grant_id);
+    const bodies = receivers.deliveries.filter((one) => one.path === path).map(({ body }) => body);
+    for (const secret of [user.login, user.userId]) expect(bodies.join()).not.toContain(secret);
   });
 
   it('verifies the signature with the secret that a command shows, also while SECRETS change', async () => {
