@@ -144,7 +144,9 @@ export class Events {
   async upgrade(): Promise<void> {
     const { at, print } = this.#lived;
     if (at.releases.first === undefined)
-      print('  not lived through: an earlier release, which is not in the history');
+      print(
+        '  not lived through: an earlier release, which is not in the history, or would lack the planted fault',
+      );
     await this.#upgradeTo('current');
   }
 

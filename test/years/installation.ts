@@ -256,7 +256,7 @@ export class Installation {
       const [{ max } = { max: '' }] = await this.postgres.query<{ max: string }>(read);
       return Number(max) / 1_000 >= now;
     };
-    await vi.waitUntil(isRead, { timeout: 10_000, interval: 100 }).catch(() => {}); // an alert will say so
+    await vi.waitUntil(isRead, { timeout: 10_000, interval: 500 }).catch(() => {}); // an alert will say so
   }
 
   /** What each server's `/metrics` says. */

@@ -23,6 +23,8 @@ const APPLICATIONS = 5;
 const MONTHS_OF_ARRIVAL = 4;
 /** One of so many does something on a day, besides those who come. */
 const PEOPLE_FOR_AN_ACT = 1_200;
+/** From one `assent maintain` to the next, which takes most of the time of a calm day. */
+const DAYS_FOR_MAINTAIN = 3;
 /** Tokens that are asked for at the end of a month, besides those that changed. */
 const SAMPLE = 150;
 
@@ -119,7 +121,8 @@ export class Life {
   async #day(day: number, month: number, days: number): Promise<void> {
     this.#clock.set(Math.max(this.#clock.now(), day + 3 * HOUR));
     this.#comparison.isUnmaintained = this.#settings.fault === undefined && isUnmaintained(dayOf(day));
-    if (!this.#comparison.isUnmaintained) await this.#maintain();
+    const isTurn = new Date(day).getUTCDate() % DAYS_FOR_MAINTAIN === 1;
+    if (isTurn && !this.#comparison.isUnmaintained) await this.#maintain();
     await this.#lookAtEnds(day + 12 * HOUR);
     this.#clock.set(Math.max(this.#clock.now(), day + 12 * HOUR));
     this.#act = () => this.#actOn(month, days);
