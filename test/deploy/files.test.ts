@@ -83,6 +83,20 @@ describe('the manifests for Kubernetes', () => {
     expect(policy.spec.ingress).toEqual([]);
   });
 
+  // An earlier one doesn't tell events that only the new servers know.
+  it('replace the pod that notifies before the servers, by the upgrade’s steps and by Argo CD', () => {
+    const { generatorOptions } = parse(read('kubernetes/kustomization.yaml'));
+    const before = [generatorOptions, find('Job').metadata, notifier.metadata];
+    const [, first = ''] = /-l '([^']+)' &&/.exec(readFile('docs/operate/upgrade.md')) ?? [];
+    const [, label = '', values = ''] = /^(\S+) in \((.+)\)$/.exec(first) ?? [];
+    const selected = values.split(', ');
+    expect(before.map(({ labels }) => labels[label])).toEqual(selected);
+    expect(selected).not.toContain(find('Deployment').metadata.labels[label]);
+    for (const { annotations } of [generatorOptions, notifier.metadata])
+      expect(Number(annotations['argocd.argoproj.io/sync-wave'])).toBeLessThan(0);
+    expect(find('Deployment').metadata.annotations).toBeUndefined();
+  });
+
   const routes = manifests.filter(({ kind }) => kind === 'HTTPRoute');
   const rules = routes.flatMap(({ spec }) => spec.rules);
 
