@@ -403,19 +403,22 @@ describe('a shell script of deploy/systemd', () => {
     expect(run(shared, { PORT: '3002' }).got).toMatchObject({ METRICS_PORT: '1', CURRENCY: 'EUR' });
   });
 
-  it('restarts assent-notify before the replicas: an earlier release would not tell events of the new one', () => {
+  it.each([
+    ['before the replicas', []],
+    ['after them, to go back', ['--back']],
+  ])('restarts assent-notify %s: an earlier release would not tell events of the new one', (_, args) => {
     const programs = useFolder(onTestFinished);
     const calls = join(programs, 'calls');
     const systemctl = `[ "$1" = list-units ] && printf 'assent@%d.service loaded\\n' 3001 3002 || echo "$@" >> ${calls}`;
     for (const [name, content] of Object.entries({ systemctl, curl: ':' }))
       writeFileSync(join(programs, name), `#!/bin/sh\n${content}\n`, { mode: 0o755 });
     const env = { PATH: `${programs}:${process.env.PATH}` };
-    expect(spawnSync('sh', [`${folder}systemd/assent-roll-out`], { env }).status).toBe(0);
-    expect(readFileSync(calls, 'utf8').trim().split('\n')).toEqual([
-      'try-restart assent-notify',
-      'restart assent@3001.service',
-      'restart assent@3002.service',
-    ]);
+    expect(spawnSync('sh', [`${folder}systemd/assent-roll-out`, ...args], { env }).status).toBe(0);
+    const replicas = ['restart assent@3001.service', 'restart assent@3002.service'];
+    const notify = 'try-restart assent-notify';
+    expect(readFileSync(calls, 'utf8').trim().split('\n')).toEqual(
+      args.length === 0 ? [notify, ...replicas] : [...replicas, notify],
+    );
   });
 
   it.each(['assent', 'assent-roll-out'])('has valid syntax: %s', (file) => {
