@@ -430,7 +430,7 @@ it('an endpoint that has failed for three days is paused, which the log and doct
   await expect.poll(() => reasonsAt(path), { timeout: 20_000 }).toEqual(['application']);
 });
 
-it('assent maintain writes what has ended, and what ends in 30 days, also of single rights, once each; all are told', async () => {
+it('assent maintain writes what has ended, and what ends in 30 days, also of single rights, once each, except of what was allowed again; all are told', async () => {
   const client = await applicationAt(path);
   const user = await users();
   const { pool } = server.database;
@@ -450,6 +450,7 @@ it('assent maintain writes what has ended, and what ends in 30 days, also of sin
     ['over', '0', 'account-info'],
     ['soon', '30 days', 'account-info'],
     ['revoked', '0', 'account-info'],
+    ['allowed again', '0', 'account-info'],
     ['later', '31 days', 'account-info'],
     ['right over', '1 year', until(day(-1))],
     ['right soon', '1 year', until(day(29))],
@@ -466,6 +467,7 @@ it('assent maintain writes what has ended, and what ends in 30 days, also of sin
     );
     if (instance_name === 'revoked')
       await pool.query(`update grants set revoked_at = now() where instance_name = 'revoked'`);
+    if (instance_name === 'allowed again') await tokenFor(client, user, { instance_name });
     expect(token).toBeTruthy();
   }
   expect(await maintain()).toBe(4);

@@ -22,8 +22,6 @@ export interface Token {
   readonly until: string | undefined;
   readonly payments: { readonly at: number; readonly amount: number }[];
   hasEnded: boolean;
-  /** Its end by time is expected to be told. */
-  endIsDue: boolean;
   rightHasEnded: boolean;
 }
 
@@ -69,16 +67,16 @@ export class Model {
     given: Pick<Token, 'value' | 'grantId' | 'person' | 'application' | 'issuedAt' | 'limit' | 'until'>,
   ): Token {
     const { person, application, issuedAt } = given;
-    const earlier = person.tokens.find(
-      (one) => one.application === application && this.isLive(one, issuedAt),
-    );
+    const before = person.tokens.find((one) => one.application === application && !one.hasEnded);
+    const earlier = before && this.isLive(before, issuedAt) ? before : undefined;
+    // Of one that is over, and that `maintain` hasn't seen, no end is told (docs/integrate/events.md).
+    if (before) before.hasEnded = true;
     if (earlier) {
-      earlier.hasEnded = true;
       this.tellApplication(earlier, 'ended', 'replaced');
     }
     this.tellWallet(person, earlier ? 'replaced' : 'allowed');
     this.count(earlier ? 'replaced' : 'allowed');
-    const rest = { payments: [], hasEnded: false, endIsDue: true, rightHasEnded: false };
+    const rest = { payments: [], hasEnded: false, rightHasEnded: false };
     const token = { ...given, expiresAt: yearsAfter(issuedAt, 3), ...rest };
     person.tokens.push(token);
     this.tokens.push(token);
@@ -104,6 +102,7 @@ export class Model {
       this.end(token, 'deleted');
       this.mayBeTold.add(`authorization.ended ${token.grantId} user_blocked`);
     }
+    for (const token of person.tokens) token.hasEnded = true; // also those that `maintain` hasn't seen to be over
     person.isDeleted = true;
     this.count('user deleted');
   }
