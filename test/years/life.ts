@@ -53,6 +53,7 @@ export class Life {
     const life = new Life(clock, dice, settings, await Installation.open(clock, settings.fault, isFirst));
     await life.#events.giveOperatorToken();
     await life.#register();
+    await life.#people.importUsers(settings.people);
     if (settings.fault === 'longTokens') await life.#at.postgres.run(LONG_TOKENS_SQL);
     return life;
   }
@@ -169,7 +170,7 @@ export class Life {
     );
     const works = [
       ...Array.from({ length: wanted }, () => async () => {
-        const person = await this.#people.newPerson();
+        const person = await this.#people.nextPerson();
         this.#changed.add(await this.#people.authorize(person, this.#dice.pick(this.#applications)));
       }),
       ...[...others].map((person) => this.#actOf(person)),

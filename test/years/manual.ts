@@ -2,6 +2,7 @@ import { readFile } from '../support/process/folder.ts';
 
 /** Each step that an operator does by hand, and the sentence of the documents that has it. */
 const STEPS = {
+  importUsers: ['moving-in.md', 'assent user import users.ndjson --bad bad-users.ndjson'],
   upgrade: ['upgrade.md', 'then restarts `assent-notify` and one replica after the other'],
   migrate: ['upgrade.md', 'migrates the schema while the previous version serves'],
   secrets: ['secrets.md', 'Replace `SECRETS` in three roll-outs.'],

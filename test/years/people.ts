@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { hashPassword } from '../../src/secrets/password.ts';
 import type { Dice } from '../faults/dice.ts';
 import { codeOf, decide, goOnToConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
 import { Agent, type Answer } from '../support/http/agent.ts';
@@ -42,6 +43,7 @@ export class People {
   readonly #model: Model;
   readonly #dice: Dice;
   readonly #browsers = new Map<Person, Agent>();
+  readonly #imported: TestUser[] = [];
   /** Of an operator who may do all. */
   operator = '';
 
@@ -51,8 +53,36 @@ export class People {
     this.#dice = dice;
   }
 
+  /**
+   * Imports users of an earlier service, who authorize later. All have the same passwords: hashing one for each user would take much of
+   * a life's time.
+   */
+  async importUsers(count: number): Promise<void> {
+    this.#at.manual.note('importUsers');
+    const [password, paymentPassword] = [`password-${random()}`, `payment-${random()}`];
+    const hashes = {
+      password_hash: await hashPassword(password),
+      payment_password_hash: await hashPassword(paymentPassword),
+    };
+    const logins = Array.from({ length: count }, () => `user-${random()}`);
+    const lines = logins.map((login) => JSON.stringify({ login, name: 'Anna', ...hashes }));
+    await this.#at.command('user import', 'owner', lines.join('\n'));
+    const found = await this.#at.postgres.query<{ userId: string; login: string }>(
+      'select user_id as "userId", login from users order by login',
+    );
+    this.#imported.push(...found.map((user) => ({ ...user, password, paymentPassword })));
+  }
+
+  /** An imported one, while there are more. */
+  async nextPerson(): Promise<Person> {
+    return this.#note(this.#imported.pop() ?? (await this.newUser()));
+  }
+
   async newPerson(): Promise<Person> {
-    const user = await this.newUser();
+    return this.#note(await this.newUser());
+  }
+
+  #note(user: TestUser): Person {
     const person = { user, isBlocked: false, isDeleted: false, wasBlocked: false, tokens: [] };
     this.#model.people.push(person);
     return person;
