@@ -77,6 +77,16 @@ export class Cluster {
     return { host: this.#home, port: PORT };
   }
 
+  get #log(): string {
+    return join(this.#home, 'log');
+  }
+
+  /** The times at which one of its processes crashed, after which all start anew. */
+  get crashes(): number[] {
+    const lines = readFileSync(this.#log, 'utf8').matchAll(/^(\S+) (\S+) UTC .* was terminated by signal/gm);
+    return [...lines].map(([, day, time]) => Date.parse(`${day}T${time}Z`));
+  }
+
   /** As the superuser. */
   url(database = 'postgres'): string {
     return `postgres://${SUPERUSER}@localhost/${database}?host=${encodeURIComponent(this.#home)}&port=${PORT}`;
@@ -88,7 +98,7 @@ export class Cluster {
 
   start(): void {
     const options = `-k ${this.#home} -p ${PORT} -c listen_addresses=`;
-    this.#run('pg_ctl', '-D', this.folder, '-o', options, '-l', join(this.#home, 'log'), '-w', 'start');
+    this.#run('pg_ctl', '-D', this.folder, '-o', options, '-l', this.#log, '-w', 'start');
   }
 
   stop(): void {

@@ -36,6 +36,7 @@ export class Comparison {
   readonly #people: People;
   readonly #print: (line: string) => void;
   readonly #seen = new Set<string>();
+  readonly #crashes = new Set<number>();
   readonly #outages: { readonly from: number; readonly to: number }[] = [];
   /** What was told too often or not, and is found: it stays so. */
   readonly #differences = new Set<string>();
@@ -77,6 +78,7 @@ export class Comparison {
 
   /** Warnings and errors in the logs since the last call, without those of an outage. */
   newLines(): string[] {
+    this.#noteCrashes();
     const lines = this.#at.log.filter((line) => !this.#seen.has(line));
     for (const line of lines) this.#seen.add(line);
     return lines.filter((line) => !this.#isExpected(line));
@@ -91,6 +93,14 @@ export class Comparison {
   /** Its troubles are expected in the logs until now, and a moment longer. */
   noteOutage(from: number): void {
     this.#outages.push({ from, to: this.#clock.now() + MINUTE });
+  }
+
+  #noteCrashes(): void {
+    for (const at of this.#at.postgres.crashes.filter((one) => !this.#crashes.has(one))) {
+      this.#crashes.add(at);
+      this.#outages.push({ from: at - MINUTE, to: at + MINUTE });
+      this.#model.count('crash of PostgreSQL');
+    }
   }
 
   /** What a command of the servers' role says in JSON. */

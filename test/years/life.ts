@@ -187,6 +187,7 @@ export class Life {
     await work().catch(async (error: Error) => {
       if (!/\b503\b/.test(error.message)) throw error;
       this.#model.count('answered 503');
+      await this.#at.untilReady();
       await work();
     });
   }

@@ -62,6 +62,11 @@ export class Postgres {
     return `postgres://${user}:${this.#passwords[role]}@${places.join(',')}/${DATABASE}`;
   }
 
+  /** See `README.md`: libfaketime breaks a process now and then. */
+  get crashes(): number[] {
+    return this.#hosts.flatMap((host) => host.crashes);
+  }
+
   /** As a superuser. */
   run(...statements: string[]): Promise<void> {
     return withClient(this.primary.url(DATABASE), async (client) => {
