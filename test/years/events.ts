@@ -69,8 +69,19 @@ interface Lived {
 }
 
 const OUTAGE = ['AssentDatabaseAway', 'AssentUnavailable'];
-const isAway = (metrics = '') => /^assent_database_up 0$/m.test(metrics);
-const isLate = (metrics = '') => Number(/^assent_notify_lag_seconds (.+)$/m.exec(metrics)?.[1]) > 300;
+/** Whether a metric is so, by what a server's `/metrics` says; not if it lacks. */
+const metricIs =
+  (name: string, isSo: (value: number) => boolean) =>
+  (metrics = ''): boolean =>
+    isSo(Number(new RegExp(`^${name} (.+)$`, 'm').exec(metrics)?.[1]));
+const isAway = metricIs('assent_database_up', (up) => up === 0);
+const isLate = metricIs('assent_notify_lag_seconds', (seconds) => seconds > 300);
+const isFailing = metricIs('assent_notify_failing', (addresses) => addresses > 0);
+const trailEndsSoon = metricIs('assent_audit_months_ahead', (months) => months < 3);
+const tokenEndsSoon = metricIs(
+  'assent_operator_token_expires_seconds',
+  (seconds) => seconds < (14 * DAY) / 1_000,
+);
 
 /** What an installation lives through, each on its days. */
 export class Events {
@@ -134,7 +145,7 @@ export class Events {
 
   async operatorTokenEndsSoon(): Promise<void> {
     const { comparison } = this.#lived;
-    await this.#watch({ minutes: 62 });
+    await this.#watch({ minutes: 62, until: tokenEndsSoon });
     const said = await comparison.said('doctor --json');
     if (!said.some(({ text = '' }) => /operator \d+/.test(text)))
       comparison.find('doctor', 'it does not say that an operator’s token ends soon');
@@ -195,7 +206,7 @@ export class Events {
 
   async renewCertificate(): Promise<void> {
     const { at, applications, comparison } = this.#lived;
-    await this.#watch({ minutes: 62, expected: ['AssentWebhooksFail'] });
+    await this.#watch({ minutes: 62, expected: ['AssentWebhooksFail'], until: isFailing });
     at.manual.note('certificate');
     at.renewCertificate();
     at.manual.note('resume');
@@ -379,7 +390,7 @@ export class Events {
   }
 
   async trailRunsOut(): Promise<void> {
-    await this.#watch({ minutes: 62, expected: ['AssentTrailRunsOut'] });
+    await this.#watch({ minutes: 62, expected: ['AssentTrailRunsOut'], until: trailEndsSoon });
   }
 
   async pruneTrail(): Promise<void> {
