@@ -87,11 +87,12 @@ describe('the manifests for Kubernetes', () => {
   it('replace the pod that notifies before the servers, by the upgrade’s steps and by Argo CD', () => {
     const { generatorOptions } = parse(read('kubernetes/kustomization.yaml'));
     const before = [generatorOptions, find('Job').metadata, notifier.metadata];
-    const [, first = ''] = /-l '([^']+)' &&/.exec(readFile('docs/operate/upgrade.md')) ?? [];
-    const [, label = '', values = ''] = /^(\S+) in \((.+)\)$/.exec(first) ?? [];
-    const selected = values.split(', ');
-    expect(before.map(({ labels }) => labels[label])).toEqual(selected);
-    expect(selected).not.toContain(find('Deployment').metadata.labels[label]);
+    const steps = [...readFile('docs/operate/upgrade.md').matchAll(/-l '(\S+) in \((.+)\)'/g)];
+    const [[, label = '', first = ''] = [], [, , back = ''] = []] = steps;
+    const labelsOf = (objects: typeof before) => objects.map(({ labels }) => labels[label]).join(', ');
+    expect(labelsOf(before)).toBe(first);
+    // To go back, the servers alone.
+    expect(labelsOf([generatorOptions, find('Deployment').metadata])).toBe(back);
     for (const { annotations } of [generatorOptions, notifier.metadata])
       expect(Number(annotations['argocd.argoproj.io/sync-wave'])).toBeLessThan(0);
     expect(find('Deployment').metadata.annotations).toBeUndefined();
@@ -419,6 +420,14 @@ describe('a shell script of deploy/systemd', () => {
     expect(readFileSync(calls, 'utf8').trim().split('\n')).toEqual(
       args.length === 0 ? [notify, ...replicas] : [...replicas, notify],
     );
+  });
+
+  it('refuses another word than --back, before it restarts anything', () => {
+    const run = spawnSync('sh', [`${folder}systemd/assent-roll-out`, '--bakc'], {
+      env: {},
+      encoding: 'utf8',
+    });
+    expect([run.status, run.stderr]).toEqual([2, 'usage: assent-roll-out [--back]\n']);
   });
 
   it.each(['assent', 'assent-roll-out'])('has valid syntax: %s', (file) => {

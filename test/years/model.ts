@@ -71,9 +71,7 @@ export class Model {
     const earlier = before && this.isLive(before, issuedAt) ? before : undefined;
     // Of one that is over, and that `maintain` hasn't seen, no end is told (docs/integrate/events.md).
     if (before) before.hasEnded = true;
-    if (earlier) {
-      this.tellApplication(earlier, 'ended', 'replaced');
-    }
+    if (earlier) this.tellApplication(earlier, 'ended', 'replaced');
     this.tellWallet(person, earlier ? 'replaced' : 'allowed');
     this.count(earlier ? 'replaced' : 'allowed');
     const rest = { payments: [], hasEnded: false, rightHasEnded: false };
