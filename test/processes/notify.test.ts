@@ -430,7 +430,7 @@ it('an endpoint that has failed for three days is paused, which the log and doct
   await expect.poll(() => reasonsAt(path), { timeout: 20_000 }).toEqual(['application']);
 });
 
-it('assent maintain writes what has ended, and what ends in 30 days, also of single rights, once each, except of what was allowed again; all are told', async () => {
+it('assent maintain writes what has ended, and what ends in 30 days, also of single rights, once each, and all are told; not what was allowed again, or whose user was deleted', async () => {
   const client = await applicationAt(path);
   const user = await users();
   const { pool } = server.database;
@@ -451,6 +451,7 @@ it('assent maintain writes what has ended, and what ends in 30 days, also of sin
     ['soon', '30 days', 'account-info'],
     ['revoked', '0', 'account-info'],
     ['allowed again', '0', 'account-info'],
+    ['deleted', '0', 'account-info'],
     ['later', '31 days', 'account-info'],
     ['right over', '1 year', until(day(-1))],
     ['right soon', '1 year', until(day(29))],
@@ -458,15 +459,17 @@ it('assent maintain writes what has ended, and what ends in 30 days, also of sin
     ['right after the token', '90 days', until(day(91))],
     ['only a name', '1 year', `payment.to-pattern("x.limit(1,2).until(${day(-1)})").limit(7,10)`],
   ] as const) {
-    const token = await tokenFor(client, user, { instance_name });
+    const owner = instance_name === 'deleted' ? await users() : user;
+    const token = await tokenFor(client, owner, { instance_name });
     await pool.query(
       `update grants set token_issued_at = (clock_timestamp() at time zone 'UTC' - interval '36 months') at time zone 'UTC' + $2::interval,
               scope = $4, confirmed_at = clock_timestamp() - case instance_name when 'right of a month' then interval '2 days' else interval '2 years' end
         where instance_name = $1 and user_id = $3`,
-      [instance_name, left, user.userId, scope],
+      [instance_name, left, owner.userId, scope],
     );
     if (instance_name === 'revoked')
       await pool.query(`update grants set revoked_at = now() where instance_name = 'revoked'`);
+    if (instance_name === 'deleted') await json(`user delete ${owner.login} --yes`);
     if (instance_name === 'allowed again') await tokenFor(client, user, { instance_name });
     expect(token).toBeTruthy();
   }
