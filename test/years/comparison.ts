@@ -162,7 +162,7 @@ export class Comparison {
   #countable(counts: Map<string, number>): Map<string, number> {
     const gone = new Set(
       this.#model.people
-        .filter(({ isDeleted, wasBlocked }) => isDeleted || wasBlocked)
+        .filter(({ isDeleted, blockedAt }) => isDeleted || blockedAt !== undefined)
         .map(({ user }) => user.userId),
     );
     return new Map(

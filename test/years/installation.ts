@@ -247,14 +247,13 @@ export class Installation {
     await vi.waitUntil(async () => (await Promise.all(this.ports.map(isReady))).every(Boolean), PATIENCE);
   }
 
-  /** Until `assent notify`, if it runs, has read the trail up to now. */
-  async untilNotified(): Promise<void> {
+  /** Until `assent notify`, if it runs, has read the trail up to a time; to now without one. */
+  async untilNotified(time = this.clock.now()): Promise<void> {
     if (this.#notify === undefined || !this.postgres.primary.runs()) return;
-    const now = this.clock.now();
     const read = `select max(split_part(cursor, '.', 2)) from notify_cursors where endpoint = '${TRAIL}'`;
     const isRead = async () => {
       const [{ max } = { max: '' }] = await this.postgres.query<{ max: string }>(read);
-      return Number(max) / 1_000 >= now;
+      return Number(max) / 1_000 >= time;
     };
     await vi.waitUntil(isRead, { timeout: 10_000, interval: 500 }).catch(() => {}); // an alert will say so
   }

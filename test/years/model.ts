@@ -29,8 +29,8 @@ export interface Person {
   user: TestUser;
   isBlocked: boolean;
   isDeleted: boolean;
-  /** Messages are compared for who was never blocked or deleted: what others are told depends on when it is read. */
-  wasBlocked: boolean;
+  /** Last. Messages are compared for who was never blocked or deleted: what others are told depends on when it is read. */
+  blockedAt: number | undefined;
   readonly tokens: Token[];
 }
 
@@ -89,7 +89,7 @@ export class Model {
   }
 
   block(person: Person, now: number): void {
-    Object.assign(person, { isBlocked: true, wasBlocked: true });
+    Object.assign(person, { isBlocked: true, blockedAt: now });
     this.count('user blocked');
     for (const token of person.tokens.filter((one) => this.isLive(one, now)))
       this.tellApplication(token, 'ended', 'user_blocked');

@@ -83,7 +83,7 @@ export class People {
   }
 
   #note(user: TestUser): Person {
-    const person = { user, isBlocked: false, isDeleted: false, wasBlocked: false, tokens: [] };
+    const person = { user, isBlocked: false, isDeleted: false, blockedAt: undefined, tokens: [] };
     this.#model.people.push(person);
     return person;
   }
@@ -221,6 +221,8 @@ export class People {
   }
 
   async unblock(person: Person): Promise<void> {
+    // The authorizations that live when a block is read are told of it; real days give `assent notify` the time to read it.
+    await this.#at.untilNotified(person.blockedAt);
     await this.operate(`POST /v1/users/${person.user.userId}/unblock`);
     person.isBlocked = false;
   }
