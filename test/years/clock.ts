@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const SECOND = 1_000;
@@ -56,7 +56,10 @@ export class Clock {
   #write(): void {
     for (const [name, skew] of this.#skews) {
       const seconds = (this.#ahead + skew) / SECOND;
-      writeFileSync(this.#file(name), `${seconds < 0 ? '' : '+'}${seconds.toFixed(3)}`, { mode: 0o644 });
+      // In one step: a process may read it at any moment.
+      const written = `${this.#file(name)}-next`;
+      writeFileSync(written, `${seconds < 0 ? '' : '+'}${seconds.toFixed(3)}`, { mode: 0o644 });
+      renameSync(written, this.#file(name));
     }
   }
 }

@@ -111,7 +111,9 @@ export class Cluster {
     const family = [postmaster, ...descendants(postmaster)];
     process.kill(postmaster, 'SIGKILL');
     await vi.waitUntil(() => stillRunning(family).length === 0, PATIENCE);
-    rmSync(this.#file('postmaster.pid'), { force: true });
+    // Its id may still be that of a zombie, which would count as another server.
+    for (const lock of [this.#file('postmaster.pid'), join(this.#home, `.s.PGSQL.${PORT}.lock`)])
+      rmSync(lock, { force: true });
   }
 
   runs(): boolean {
@@ -168,10 +170,14 @@ export class Cluster {
 
   #file = (name: string) => join(this.folder, name);
 
-  /** @throws {Error} with what it printed */
+  #lastLines(): string {
+    return existsSync(this.#log) ? readFileSync(this.#log, 'utf8').split('\n').slice(-20).join('\n') : '';
+  }
+
+  /** @throws {Error} with what it printed, and with the end of the log */
   #run(program: string, ...args: string[]): void {
     const how = { ...this.#as, cwd: this.#home, env: this.#env, encoding: 'utf8' } as const;
     const { status, stdout, stderr } = spawnSync(join(this.#programs, program), args, how);
-    if (status !== 0) throw new Error(`${program} ${args.join(' ')}: ${stderr}${stdout}`);
+    if (status !== 0) throw new Error(`${program} ${args.join(' ')}: ${stderr}${stdout}${this.#lastLines()}`);
   }
 }
