@@ -110,6 +110,20 @@ describe('an application', () => {
     for (const secret of [user.login, user.userId]) expect(bodies.join()).not.toContain(secret);
   });
 
+  it('is told only the end of an authorization that came before the block of its user was read', async () => {
+    const client = await applicationAt(path);
+    const user = await users();
+    await notify();
+    const token = await tokenFor(client, user);
+    await transaction(server.database.pool, async (connection) => {
+      await connection.query('select pg_current_xact_id()'); // what comes now is read when this ends
+      await json(`user block ${user.login}`);
+      await json(`user unblock ${user.login}`);
+      await revoke(token);
+    });
+    await expect.poll(() => reasonsAt(path)).toEqual(['application']);
+  });
+
   it('verifies the signature with the secret that a command shows, also while SECRETS change', async () => {
     const client = await applicationAt(path);
     const user = await users();
