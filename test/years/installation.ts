@@ -120,10 +120,13 @@ export class Installation {
     return stdout;
   }
 
-  tryCommand(line: string, role: Role = 'owner', stdin = '') {
+  /** Runs it again if PostgreSQL did not answer in time, as happens on a busy machine. */
+  async tryCommand(line: string, role: Role = 'owner', stdin = '') {
     const { PATH = '', HOME = '/' } = process.env;
     const variables = { PATH, HOME, ...this.#variables(), DATABASE_URL: this.postgres.url(role) };
-    return callAssent(line.split(' '), variables, stdin, this.release.main);
+    const call = () => callAssent(line.split(' '), variables, stdin, this.release.main);
+    const said = await call();
+    return said.stderr.includes('did not answer within') ? call() : said;
   }
 
   migrate(): Promise<string> {

@@ -134,9 +134,7 @@ export class Life {
   async #maintain(): Promise<void> {
     const { fault } = this.#settings;
     const role = fault === 'noPartitions' ? 'server' : 'owner';
-    // On a busy machine PostgreSQL may not answer in time: then it is run again.
-    const { code } = await this.#at.tryCommand('maintain --json', role);
-    if (code !== 0) await this.#at.command('maintain --json', role);
+    await this.#at.command('maintain --json', role);
     this.#model.maintain(this.#clock.now());
   }
 
