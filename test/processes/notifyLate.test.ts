@@ -73,7 +73,7 @@ it('an open transaction holds back webhooks, which the log and doctor say; none 
     await expect
       .poll(() => makeOlder(600).then(log), { timeout: 20_000, interval: 1_000 })
       .toContain('an open transaction holds back webhooks');
-    // By an older cursor the notifier has stopped, until it has looked again.
+    // An older cursor says that the notifier has stopped, until it looks again.
     await expect
       .poll(async () => (await assent('doctor')).stdout, { timeout: 20_000 })
       .toMatch(/an open transaction holds back webhooks for \d+ minutes/);

@@ -29,7 +29,7 @@ export interface Person {
   user: TestUser;
   isBlocked: boolean;
   isDeleted: boolean;
-  /** Last. Messages are compared for who was never blocked or deleted: what others are told depends on when it is read. */
+  /** The last time. Messages are compared for who was never blocked or deleted: what others are told depends on when it is read. */
   blockedAt: number | undefined;
   readonly tokens: Token[];
 }
